@@ -1,0 +1,111 @@
+//! Pid 1: starts the job, reaps, watches the service, and ends everything when either is over.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use belljar_init::order::Job;
+use belljar_init::status::{Ended, How, Stage};
+use rustix::event::{PollFd, PollFlags, Timespec};
+
+use crate::calls::{self, Reaped, Side};
+use crate::channel::{At, Failure, Status, Streams, Word};
+use crate::job::{self, Prepared};
+
+/// How often the last children are looked for, a millisecond apart, before they are left to the kernel:
+/// it kills what remains of the namespace when pid 1 ends, but then nobody counts what they used.
+const REAP_ROUNDS: u32 = 50;
+
+/// Runs the job to its end and tells of it.
+pub(crate) fn supervise(
+    job: &Job,
+    status: &Status,
+    streams: Streams,
+    program: OwnedFd,
+) -> Result<(), Failure> {
+    let prepared = Prepared::new(job).at(Stage::Exec)?;
+    let children = calls::child_signal().at(Stage::Signals)?;
+    status.ready();
+    let main = match calls::fork().at(Stage::Fork)? {
+        Side::Child => prepared.become_job(&streams, &program, status),
+        Side::Parent(pid) => pid,
+    };
+    // From here on pid 1 holds nothing of the script and nothing of the launcher.
+    drop((streams, program));
+    (0..3).for_each(calls::close_number);
+    job::install_filters(job)?;
+
+    let how = watch(main, status, &children)?;
+    let disk_full = job.watched.iter().any(|path| is_full(path));
+    let how = how.or(end_all(main, &children));
+    let (peak_kib, cpu_micros) = calls::usage_of_children();
+    status.ended(Ended { how: how.unwrap_or(How::Signalled(libc::SIGKILL)), peak_kib, cpu_micros, disk_full });
+    Ok(())
+}
+
+/// Waits for the end of the main process (how it ended) or a word of the service (`None`).
+fn watch(main: i32, status: &Status, children: &OwnedFd) -> Result<Option<How>, Failure> {
+    loop {
+        let mut ready = [PollFd::new(status, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
+        match rustix::event::poll(&mut ready, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error).at(Stage::Supervise),
+        }
+        let spoken = ready[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+        drain(children);
+        if let Some(how) = reap_all(main).1 {
+            return Ok(Some(how));
+        }
+        match if spoken { status.received() } else { Word::Nothing } {
+            Word::End => return Ok(None),
+            // Nobody is left to tell: the kernel kills the namespace with its pid 1.
+            Word::Gone => calls::end_now(0),
+            Word::Nothing => {}
+        }
+    }
+}
+
+/// Kills and reaps the rest, for a bounded time. Says how the main process ended, if it is seen here.
+fn end_all(main: i32, children: &OwnedFd) -> Option<How> {
+    let mut how = None;
+    for _ in 0..REAP_ROUNDS {
+        calls::kill_all_others();
+        let (left, seen) = reap_all(main);
+        how = how.or(seen);
+        if !left {
+            break;
+        }
+        let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+        let _ = rustix::event::poll(&mut [PollFd::new(children, PollFlags::IN)], Some(&pause));
+        drain(children);
+    }
+    how
+}
+
+/// Reaps what has ended: whether children are left, and how the main process ended, if it did.
+fn reap_all(main: i32) -> (bool, Option<How>) {
+    let mut how = None;
+    loop {
+        match calls::reap() {
+            Reaped::Child(pid, status) if pid == main => how = Some(how_of(status)),
+            Reaped::Child(..) => {}
+            Reaped::StillRunning => return (true, how),
+            Reaped::NoneLeft => return (false, how),
+        }
+    }
+}
+
+fn how_of(status: i32) -> How {
+    if libc::WIFSIGNALED(status) {
+        How::Signalled(libc::WTERMSIG(status))
+    } else {
+        How::Exited(libc::WEXITSTATUS(status))
+    }
+}
+
+fn drain(children: &OwnedFd) {
+    let mut buffer = [0; 1024];
+    while rustix::io::read(children.as_fd(), &mut buffer).is_ok_and(|read| read > 0) {}
+}
+
+fn is_full(path: &[u8]) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|space| space.f_bavail == 0 || space.f_favail == 0)
+}
