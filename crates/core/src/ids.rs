@@ -1,0 +1,55 @@
+//! Ids of what is stored. Opaque text to everybody but the [`Ids`](crate::ports::Ids) port.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            /// The id with this text.
+            #[must_use]
+            pub fn new(text: &str) -> Self {
+                Self(text.into())
+            }
+
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    };
+}
+
+id!(
+    /// A skill, for its whole life.
+    SkillId
+);
+id!(
+    /// One immutable snapshot of a skill.
+    RevisionId
+);
+id!(
+    /// One grant.
+    GrantId
+);
+id!(
+    /// One audit entry.
+    AuditId
+);
+id!(
+    /// One process that starts runs; dead once the lock on its owner file is free.
+    OwnerId
+);

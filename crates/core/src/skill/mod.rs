@@ -1,0 +1,101 @@
+//! Skills, their immutable revisions and what a revision holds.
+
+mod component;
+mod language;
+mod manifest;
+
+pub use component::{ComponentId, ComponentType};
+pub use language::language_of;
+pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
+
+use belljar_executor::{Digest, FileTree, SkillName, TenantId};
+use serde::Serialize;
+
+use crate::caller::Owner;
+use crate::ids::{RevisionId, SkillId};
+use crate::time::Timestamp;
+
+/// A skill: a stable id and a slug, owned by a person or a team.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skill {
+    /// Its id.
+    pub id: SkillId,
+    /// The tenant.
+    pub tenant: TenantId,
+    /// Who owns it.
+    pub owner: Owner,
+    /// Its name in the Agent Skills format.
+    pub slug: SkillName,
+    /// What it does and when to use it, from the latest revision.
+    pub description: String,
+    /// Whether it was archived.
+    pub archived: bool,
+    /// The published revision.
+    pub published: Option<RevisionId>,
+    /// When it was saved first.
+    pub created_at: Timestamp,
+}
+
+/// An immutable numbered snapshot of a skill's files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Revision {
+    /// Its id.
+    pub id: RevisionId,
+    /// The skill.
+    pub skill_id: SkillId,
+    /// 1 for the first, without gaps.
+    pub number: u32,
+    /// What it holds.
+    pub manifest: Manifest,
+    /// The SHA-256 of the manifest's canonical JSON.
+    pub manifest_digest: Digest,
+    /// Who saved it.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// Which revision of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RevisionChoice {
+    /// Exactly this one, which must belong to the skill.
+    Exact(RevisionId),
+    /// The published one, else the latest.
+    Current,
+}
+
+/// A revision to be saved. An equal manifest digest, in any revision of the skill, makes no new one.
+#[derive(Clone, Debug)]
+pub struct RevisionDraft {
+    /// The skill's id when the slug is new to this owner.
+    pub new_skill_id: SkillId,
+    /// The revision's id when it is new.
+    pub new_revision_id: RevisionId,
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The owner.
+    pub owner: Owner,
+    /// The slug.
+    pub slug: SkillName,
+    /// The index entry's description.
+    pub description: String,
+    /// What it holds.
+    pub manifest: Manifest,
+    /// Its files; exactly those of the manifest.
+    pub files: FileTree,
+    /// Who saves.
+    pub created_by: String,
+    /// When.
+    pub created_at: Timestamp,
+}
+
+/// What saving came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The skill.
+    pub skill: Skill,
+    /// The revision with exactly these files and declarations.
+    pub revision: Revision,
+    /// Whether it is new; an equal one is used again.
+    pub is_new: bool,
+}
