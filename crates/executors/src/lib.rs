@@ -1,1 +1,9 @@
-//! placeholder
+//! The executors that ship with Belljar. Each runs what it is given and decides nothing.
+
+#[cfg(target_os = "linux")]
+mod bubblewrap;
+
+#[cfg(target_os = "linux")]
+pub use belljar_sandbox::{Plan, PlannedMount};
+#[cfg(target_os = "linux")]
+pub use bubblewrap::{Bubblewrap, BubblewrapOptions};

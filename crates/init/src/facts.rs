@@ -68,6 +68,9 @@ fn identity(facts: &mut Facts) {
         }
     }
     facts.add("pid", rustix::process::getpid().as_raw_nonzero().to_string());
+    for map in ["uid_map", "gid_map"] {
+        facts.add(map, fs::read_to_string(format!("/proc/self/{map}")).unwrap_or_default().trim());
+    }
     facts.add("hostname", rustix::system::uname().nodename().to_bytes());
 }
 

@@ -1,1 +1,33 @@
-//! placeholder
+//! The host side of isolation.
+//!
+//! A [`Driver`] makes single-use sandboxes: it writes down what a run may see and use ([`policy`] and
+//! order), has them made by a launcher, moves the script's bytes, ends everything and reads the counters.
+//! What stands inside is `init`, which is embedded here.
+
+#![cfg(target_os = "linux")]
+
+mod arguments;
+mod driver;
+mod ending;
+mod failure;
+mod findings;
+mod host;
+mod job;
+mod launcher;
+mod memory_file;
+mod order;
+mod plan;
+mod policy;
+mod probe;
+mod pump;
+mod run;
+mod runtimes;
+mod seccomp;
+mod status;
+mod sys;
+mod uids;
+
+pub use driver::{Driver, DriverOptions, Finished, RunEnding};
+pub use failure::RunError;
+pub use job::Job;
+pub use plan::{Plan, PlannedMount};

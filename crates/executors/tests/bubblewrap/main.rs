@@ -1,0 +1,12 @@
+//! The bubblewrap executor through its front door.
+//!
+//! Runs as root and as an ordinary user. For the second as root: copy this test's binary into a
+//! world-readable folder and start it with `setpriv --reuid 4242 --regid 4242 --clear-groups`.
+
+mod support;
+
+mod contract;
+mod endings;
+mod isolation;
+mod programs;
+mod report;
