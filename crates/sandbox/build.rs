@@ -44,7 +44,8 @@ fn build(target: &str, flags: &str, folder: &Path) -> Result<(), Box<dyn Error>>
         let text = name.to_string_lossy();
         let of_this_build = text.starts_with("CARGO_") && !KEPT.iter().any(|kept| text.starts_with(kept));
         // A wrapper is clippy's driver or a cache: neither may stand in for the compiler here.
-        if of_this_build || matches!(&*text, "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTFLAGS" | "RUSTDOCFLAGS") {
+        if of_this_build || matches!(&*text, "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTFLAGS" | "RUSTDOCFLAGS")
+        {
             cargo.env_remove(&name);
         }
     }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use belljar_executor::{
-    Cancel, Cause, ExecutionRequest, Executor, ExecutorError, Outcome, Report, Unavailable,
-};
+use belljar_executor::{Cancel, Cause, ExecutionRequest, Executor, ExecutorError, Outcome, Report, Unavailable};
 use belljar_sandbox::{Driver, DriverOptions, Finished, Plan, RunEnding, RunError};
 use tokio::sync::{Mutex, OnceCell};
 

@@ -44,8 +44,7 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn new(texts: &[Vec<u8>]) -> io::Result<Self> {
-        let texts: Vec<CString> =
-            texts.iter().map(|text| CString::new(text.as_slice())).collect::<Result<_, _>>()?;
+        let texts: Vec<CString> = texts.iter().map(|text| CString::new(text.as_slice())).collect::<Result<_, _>>()?;
         let pointers = texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect();
         Ok(Self { pointers, _texts: texts })
     }
@@ -63,14 +62,7 @@ pub(crate) fn exec_descriptor(program: BorrowedFd<'_>, argv: &Texts, environment
     let (argv, environment) = (argv.pointers.as_ptr(), environment.pointers.as_ptr());
     // SAFETY: as in `exec`; the empty path is a static text, as the flag demands.
     unsafe {
-        libc::syscall(
-            libc::SYS_execveat,
-            program.as_raw_fd(),
-            c"".as_ptr(),
-            argv,
-            environment,
-            libc::AT_EMPTY_PATH,
-        )
+        libc::syscall(libc::SYS_execveat, program.as_raw_fd(), c"".as_ptr(), argv, environment, libc::AT_EMPTY_PATH)
     };
     io::Error::last_os_error()
 }
@@ -96,10 +88,13 @@ pub(crate) fn install_filter(program: &[u8]) -> io::Result<()> {
 
 /// Gives every signal its default meaning and blocks none: an ignored one would reach the script.
 pub(crate) fn reset_signals() -> io::Result<()> {
+    // The kernel's structure in zeroes: the default disposition, no flags, an empty mask.
+    let default = [0_u64; 4];
     for signal in 1..=64 {
-        // SAFETY: sets the default disposition, which runs no code of this program. The kernel refuses
-        // KILL, STOP and the two that the C library keeps for itself, which changes nothing.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        // SAFETY: sets a disposition that runs no code of this program; the structure is read, and is as
+        // large as the kernel's on every 64-bit architecture. By number, because the C library refuses the
+        // two signals that it keeps for itself. The kernel refuses KILL and STOP, which changes nothing.
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), std::ptr::null_mut::<u64>(), 8) };
     }
     let mut none = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: `sigemptyset` initialises the set that `sigprocmask` then reads.

@@ -8,8 +8,11 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn job() -> impl Strategy<Value = Job> {
-    let limit = (any::<u32>(), any::<u64>(), any::<u64>())
-        .prop_map(|(resource, soft, hard)| ResourceLimit { resource, soft, hard });
+    let limit = (any::<u32>(), any::<u64>(), any::<u64>()).prop_map(|(resource, soft, hard)| ResourceLimit {
+        resource,
+        soft,
+        hard,
+    });
     let lists = (vec(bytes(), 0..5), vec(bytes(), 0..5), vec(bytes(), 0..4), vec(bytes(), 0..4));
     (bytes(), bytes(), vec(limit, 0..8), lists).prop_map(|(program, folder, rlimits, lists)| {
         let (argv, environment, filters, watched) = lists;
@@ -26,9 +29,8 @@ fn step() -> impl Strategy<Value = (Step, Vec<u8>)> {
         (bytes(), bytes()).prop_map(move |(path, target)| none(Step::Link { path, target })),
         bytes().prop_map(move |path| none(Step::Seal { path })),
         job().prop_map(move |job| none(Step::Run(job))),
-        (bytes(), any::<u32>(), vec(any::<u8>(), 0..100_000)).prop_map(|(path, mode, content)| {
-            (Step::File { path, mode, length: content.len() as u64 }, content)
-        }),
+        (bytes(), any::<u32>(), vec(any::<u8>(), 0..100_000))
+            .prop_map(|(path, mode, content)| { (Step::File { path, mode, length: content.len() as u64 }, content) }),
     ]
 }
 

@@ -15,12 +15,7 @@ use crate::job::{self, Prepared};
 const REAP_ROUNDS: u32 = 50;
 
 /// Runs the job to its end and tells of it.
-pub(crate) fn supervise(
-    job: &Job,
-    status: &Status,
-    streams: Streams,
-    program: OwnedFd,
-) -> Result<(), Failure> {
+pub(crate) fn supervise(job: &Job, status: &Status, streams: Streams, program: OwnedFd) -> Result<(), Failure> {
     let prepared = Prepared::new(job).at(Stage::Exec)?;
     let children = calls::child_signal().at(Stage::Signals)?;
     status.ready();

@@ -87,8 +87,8 @@ impl Driver {
             failure::unavailable(Cause::Other, Some(belljar_executor::Control::Identity), message, remedy)
         })?;
         let host = Host::read().map_err(other("reading the host's folders"))?;
-        let policy = Policy::standard(host)
-            .map_err(|error| failure::unavailable(Cause::Other, None, error.to_string(), ""))?;
+        let policy =
+            Policy::standard(host).map_err(|error| failure::unavailable(Cause::Other, None, error.to_string(), ""))?;
         Ok(Self {
             name: version,
             policy: Arc::new(policy),

@@ -16,8 +16,8 @@ use tokio::io::Interest;
 use tokio::time::timeout;
 
 use crate::failure::RunError;
-use crate::sys;
 use crate::status::{Received, StatusChannel};
+use crate::sys;
 use crate::uids::Lease;
 
 /// How long a killed sandbox may take to be gone before it is left to the reaper.

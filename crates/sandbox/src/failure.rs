@@ -90,7 +90,12 @@ impl Settings {
         let user_namespace = control.or(Some(Control::UserNamespace));
         if self.namespaces == "0" {
             let remedy = "sudo sysctl -w user.max_user_namespaces=15000";
-            return unavailable(Cause::Sysctl, user_namespace, format!("{message} (user.max_user_namespaces is 0)"), remedy);
+            return unavailable(
+                Cause::Sysctl,
+                user_namespace,
+                format!("{message} (user.max_user_namespaces is 0)"),
+                remedy,
+            );
         }
         if self.clone == "0" {
             let remedy = "sudo sysctl -w kernel.unprivileged_userns_clone=1";

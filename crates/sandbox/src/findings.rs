@@ -39,7 +39,8 @@ fn finding(control: Control, facts: &Facts, expected: &Expected) -> Finding {
         Control::IpcNamespace => namespace("ipc", facts, expected, true, "its own"),
         Control::UtsNamespace => namespace("uts", facts, expected, facts.is("hostname", HOSTNAME), "its own host name"),
         Control::CgroupNamespace => {
-            let hidden = facts.one("cgroup").is_some_and(|text| text.split_whitespace().all(|line| line.ends_with(":/")));
+            let hidden =
+                facts.one("cgroup").is_some_and(|text| text.split_whitespace().all(|line| line.ends_with(":/")));
             namespace("cgroup", facts, expected, hidden, "its own, without the names above it")
         }
         Control::Files => files(facts),
@@ -51,7 +52,9 @@ fn finding(control: Control, facts: &Facts, expected: &Expected) -> Finding {
         Control::Tasks => {
             weaker(has_limit(libc::RLIMIT_NPROC, facts, expected), "an rlimit in the user namespace of the run")
         }
-        Control::Cpu => weaker(has_limit(libc::RLIMIT_CPU, facts, expected), "processor time only, per process (rlimits)"),
+        Control::Cpu => {
+            weaker(has_limit(libc::RLIMIT_CPU, facts, expected), "processor time only, per process (rlimits)")
+        }
         Control::ResourceLimits => {
             let all = expected.limits.iter().all(|limit| is_in_force(limit.resource, facts, expected));
             held(all, "every rlimit, read back inside")
@@ -131,7 +134,13 @@ fn mounts(facts: &Facts, expected: &Expected) -> Finding {
         let sealed = read_only && ([&"/", &SKILL].contains(&place) || view);
         writable || device || proc_part || sealed
     };
-    namespace("mnt", facts, expected, !lines.is_empty() && lines.iter().all(known), "its own; every mount in it is one of the policy's")
+    namespace(
+        "mnt",
+        facts,
+        expected,
+        !lines.is_empty() && lines.iter().all(known),
+        "its own; every mount in it is one of the policy's",
+    )
 }
 
 fn network(facts: &Facts, expected: &Expected) -> Finding {
@@ -143,12 +152,17 @@ fn files(facts: &Facts) -> Finding {
     let root = facts.one("root").unwrap_or("?");
     let known = root.split(',').all(|name| ROOT.split(',').any(|allowed| allowed == name));
     let closed = READ_ONLY.iter().all(|folder| facts.refused(&format!("write.{folder}")));
-    held(known && closed, &format!("no write to {} or {SKILL} or {RUNTIME}; only folders of the policy", "/, /usr, /etc"))
+    held(
+        known && closed,
+        &format!("no write to {} or {SKILL} or {RUNTIME}; only folders of the policy", "/, /usr, /etc"),
+    )
 }
 
 fn disk(facts: &Facts, expected: &Expected) -> Finding {
     let sized = expected.writable.iter().all(|mount| {
-        let at_most = |key: &str, most| facts.number(&format!("{key}.{}", mount.path)).is_some_and(|found| found > 0 && found <= most);
+        let at_most = |key: &str, most| {
+            facts.number(&format!("{key}.{}", mount.path)).is_some_and(|found| found > 0 && found <= most)
+        };
         // Sizes are rounded up to whole pages.
         let whole = mount.bytes.next_multiple_of(64 * 1024);
         facts.is(&format!("write.{}", mount.path), "0") && at_most("bytes", whole) && at_most("inodes", mount.inodes)
@@ -157,7 +171,8 @@ fn disk(facts: &Facts, expected: &Expected) -> Finding {
 }
 
 fn devices(facts: &Facts) -> Finding {
-    let allowed = |name: &str| name == "shm" || DEVICES.contains(&name) || DEVICE_LINKS.iter().any(|(link, _)| *link == name);
+    let allowed =
+        |name: &str| name == "shm" || DEVICES.contains(&name) || DEVICE_LINKS.iter().any(|(link, _)| *link == name);
     let found = facts.one("devices").unwrap_or("?");
     held(found.split(',').all(allowed) && facts.refused("write./dev"), &format!("{found}; the folder is read-only"))
 }
@@ -167,17 +182,23 @@ fn seccomp(facts: &Facts) -> Finding {
     let expected = |name: &str| if UNKNOWN_CALLS.contains(&name) { libc::ENOSYS } else { libc::EPERM };
     let granted: Vec<_> =
         calls.iter().filter(|(name, errno)| *errno != expected(name).to_string()).map(|(name, _)| *name).collect();
-    if facts.is("status.Seccomp", "2") && calls.len() >= LEAST_CALLS - usize::from(cfg!(not(target_arch = "x86_64"))) && granted.is_empty() {
+    if facts.is("status.Seccomp", "2")
+        && calls.len() >= LEAST_CALLS - usize::from(cfg!(not(target_arch = "x86_64")))
+        && granted.is_empty()
+    {
         return Finding::enforced(format!("{} denied calls were tried, and refused as written", calls.len()));
     }
     Finding::missing(format!("not confirmed: {} calls tried, wrong answers for: {}", calls.len(), granted.join(", ")))
 }
 
 fn secrets(facts: &Facts, expected: &Expected) -> Finding {
-    let closed = facts.refused("read./proc/1/environ") && facts.refused("read./proc/1/fd") && facts.is("descriptors", "");
+    let closed =
+        facts.refused("read./proc/1/environ") && facts.refused("read./proc/1/fd") && facts.is("descriptors", "");
     let command_line = facts.one("command_line").unwrap_or("/");
     let plain = command_line.split('\0').filter(|word| !word.is_empty()).all(|word| {
-        word.starts_with("/proc/self/fd/") || word == belljar_init::FIRST_STAGE || word.bytes().all(|byte| byte.is_ascii_digit())
+        word.starts_with("/proc/self/fd/")
+            || word == belljar_init::FIRST_STAGE
+            || word.bytes().all(|byte| byte.is_ascii_digit())
     });
     held(
         closed && plain && facts.is("variables", &expected.variables),

@@ -39,8 +39,7 @@ impl Host {
     /// Reads the host.
     pub(crate) fn read() -> io::Result<Self> {
         let generated = [("passwd", PASSWD), ("group", GROUP), ("hosts", HOSTS), ("nsswitch.conf", NSSWITCH)];
-        let mut etc: Vec<_> =
-            generated.map(|(name, text)| (format!("/etc/{name}"), text.as_bytes().to_vec())).into();
+        let mut etc: Vec<_> = generated.map(|(name, text)| (format!("/etc/{name}"), text.as_bytes().to_vec())).into();
         for name in COPIED {
             let path = format!("/etc/{name}");
             if let Ok(content) = fs::read(&path) {
@@ -71,7 +70,10 @@ fn top() -> io::Result<Vec<Top>> {
 }
 
 fn alternatives() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let mut links: Vec<_> = fs::read_dir("/etc/alternatives").into_iter().flatten().flatten()
+    let mut links: Vec<_> = fs::read_dir("/etc/alternatives")
+        .into_iter()
+        .flatten()
+        .flatten()
         .filter_map(|entry| Some((entry.file_name(), fs::read_link(entry.path()).ok()?)))
         // Manual pages are most of the links, and no script reads them.
         .filter(|(_, target)| target.is_absolute() && is_into_usr(target) && !target.starts_with("/usr/share/man"))

@@ -40,10 +40,7 @@ impl Job {
     /// # Errors
     /// [`RunError::Fault`] when the interpreter is unknown here, when the content is not that of the file,
     /// or when an argument cannot be passed to a program.
-    pub fn of_request(
-        request: &ExecutionRequest,
-        runtimes: &BTreeMap<RuntimeName, String>,
-    ) -> Result<Self, RunError> {
+    pub fn of_request(request: &ExecutionRequest, runtimes: &BTreeMap<RuntimeName, String>) -> Result<Self, RunError> {
         let parts = request.parts();
         let interpreter = interpreter(&parts.interpreter, runtimes)?;
         let script = format!("{SKILL}/{}", parts.script_path);

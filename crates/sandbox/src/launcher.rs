@@ -90,10 +90,8 @@ fn reserve_slots() -> io::Result<(Slots, Vec<OwnedFd>)> {
     let mut first = FIRST_SLOT;
     while first < LAST_SLOT {
         let wanted = Slots(first).numbers();
-        let placed: Vec<OwnedFd> = wanted
-            .iter()
-            .map(|number| rustix::io::fcntl_dupfd_cloexec(&null, *number))
-            .collect::<Result<_, _>>()?;
+        let placed: Vec<OwnedFd> =
+            wanted.iter().map(|number| rustix::io::fcntl_dupfd_cloexec(&null, *number)).collect::<Result<_, _>>()?;
         if placed.iter().map(AsRawFd::as_raw_fd).eq(wanted) {
             return Ok((Slots(first), placed));
         }

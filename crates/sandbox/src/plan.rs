@@ -73,7 +73,8 @@ impl Plan {
 }
 
 fn mounts(policy: &Policy, limits: &Limits) -> Vec<PlannedMount> {
-    let fixed = |path: &str, holds| PlannedMount { path: path.to_owned(), holds, writable: false, bytes: None, inodes: None };
+    let fixed =
+        |path: &str, holds| PlannedMount { path: path.to_owned(), holds, writable: false, bytes: None, inodes: None };
     let mut mounts = vec![
         fixed("/", "generated: /etc, links and mount points, in memory"),
         fixed("/usr", "the host's /usr"),

@@ -79,7 +79,9 @@ pub(crate) async fn probe(
 ) -> Result<Report, Unavailable> {
     let job = Job::self_probe(Limits::default(), timeout);
     let expected = expected(driver, &job);
-    let inconclusive = |message: String| failure::unavailable(Cause::Other, None, message, "run the probe again; if it stays, report it");
+    let inconclusive = |message: String| {
+        failure::unavailable(Cause::Other, None, message, "run the probe again; if it stays, report it")
+    };
     let (finished, output) = match run::run(driver, &job, &Cancel::new()).await {
         Ok(result) => result,
         Err(RunError::Unavailable(unavailable)) => return Err(unavailable),

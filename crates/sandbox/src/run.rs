@@ -40,11 +40,7 @@ pub(crate) async fn run(driver: &Driver, job: &Job, cancel: &Cancel) -> Result<(
         let input = job.input.as_deref().unwrap_or_default().as_bytes();
         let Ours { status, stdin, stdout: from_stdout, stderr: from_stderr } = ours;
         let pumps = async {
-            let moved = tokio::join!(
-                pump::feed(stdin, input),
-                stdout.fill(from_stdout),
-                stderr.fill(from_stderr)
-            );
+            let moved = tokio::join!(pump::feed(stdin, input), stdout.fill(from_stdout), stderr.fill(from_stderr));
             moved.0.and(moved.1).and(moved.2)
         };
         let mut pumps = pin!(pumps);
@@ -103,7 +99,7 @@ async fn start(driver: &Driver, job: &Job, cancel: &Cancel) -> Result<(Made, Our
     let written = write_order(driver, job).await.map_err(RunError::io("writing an order"))?;
     let lease = driver.users.lease().map_err(RunError::io("leasing a uid"))?;
     let (order, ends) = prepare(driver, written, lease).map_err(RunError::io("preparing a sandbox"))?;
-    let made = driver.launcher.launch(order).await.map_err(not_started)?;
+    let made = driver.launcher.launch(order).await.map_err(|error| not_started(&error))?;
     let status = made.status().map_err(RunError::io("opening the status channel"))?;
     let [stdin, stdout, stderr] = ends;
     let ours = Ours { status, stdin, stdout, stderr };
@@ -122,11 +118,7 @@ async fn write_order(driver: &Driver, job: &Job) -> io::Result<OwnedFd> {
 }
 
 /// Everything a sandbox starts with, and our ends of its streams.
-fn prepare(
-    driver: &Driver,
-    written: OwnedFd,
-    lease: Option<crate::uids::Lease>,
-) -> io::Result<(Order, [OwnedFd; 3])> {
+fn prepare(driver: &Driver, written: OwnedFd, lease: Option<crate::uids::Lease>) -> io::Result<(Order, [OwnedFd; 3])> {
     let mut arguments = memory_file::order()?;
     io::Write::write_all(&mut arguments, &framed(driver.policy.launcher_options()))?;
     let (status, theirs) =
@@ -147,11 +139,12 @@ fn prepare(
     Ok((Order { descriptors, status, lease }, [stdin, stdout, stderr]))
 }
 
-fn not_started(error: io::Error) -> RunError {
+fn not_started(error: &io::Error) -> RunError {
     // Setting the uid is what is refused: it has no meaning in the user namespace this service is in.
     if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) {
         let message = format!("the uid of a run cannot be taken on: {error}");
-        let remedy = "map the uids from 1879048192 to 1879052287 into this container, or start the service as an ordinary user";
+        let remedy =
+            "map the uids from 1879048192 to 1879052287 into this container, or start the service as an ordinary user";
         let control = Some(belljar_executor::Control::Identity);
         return failure::unavailable(belljar_executor::Cause::Other, control, message, remedy).into();
     }

@@ -28,7 +28,7 @@ fn every_number_belongs_to_its_name() {
             compared += 1;
         }
     }
-    assert!(compared > 130, "only {compared} numbers could be compared");
+    assert!(compared > 120, "only {compared} numbers could be compared");
 }
 
 #[test]

@@ -65,7 +65,8 @@ impl Users {
         let Self::Leased { folder, next } = self else { return Ok(None) };
         for _ in 0..COUNT {
             let uid = FIRST + next.fetch_add(1, Ordering::Relaxed) % COUNT;
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(uid.to_string()))?;
+            let file =
+                OpenOptions::new().create(true).truncate(false).write(true).open(folder.join(uid.to_string()))?;
             match file.try_lock() {
                 Ok(()) => return Ok(Some(Lease { uid, _lock: file })),
                 Err(TryLockError::WouldBlock) => {}

@@ -74,16 +74,22 @@ async fn the_environment_is_exactly_the_documented_one() {
     let common = "BELLJAR_SKILL_DIR=/skill\nBELLJAR_WORKSPACE=/workspace\nHOME=/tmp\nLANG=C.UTF-8\n\
         PATH=/runtime/bin:/usr/local/bin:/usr/bin:/bin\n";
     let own = "TRACON_SKILL_NAME=demo\nTRACON_SKILL_TEMP=/tmp\n";
-    let shell = script("sh", "tr '\\0' '\\n' < /proc/self/environ | grep -v -e ^PWD= -e ^OLDPWD= -e ^_= | sort").output().await;
+    let shell = script("sh", "cat /proc/self/environ | tr '\\0' '\\n' | grep -v -e ^PWD= -e ^OLDPWD= -e ^_= | sort")
+        .output()
+        .await;
     assert_eq!(shell, format!("{common}{own}"));
     let python = python("import os\nfor k in sorted(os.environ):\n    print(f'{k}={os.environ[k]}')").output().await;
-    assert_eq!(python.replace("LC_CTYPE=C.UTF-8\n", ""), format!("{common}PYTHONDONTWRITEBYTECODE=1\nPYTHONPATH=/skill\n{own}"));
+    assert_eq!(
+        python.replace("LC_CTYPE=C.UTF-8\n", ""),
+        format!("{common}PYTHONDONTWRITEBYTECODE=1\nPYTHONPATH=/skill\n{own}")
+    );
 }
 
 #[tokio::test]
 async fn the_temp_folder_is_empty_and_gone_afterwards() {
     for _ in 0..2 {
-        let text = bash("ls -A $TRACON_SKILL_TEMP /workspace | tr '\\n' ' '; touch /tmp/left /workspace/left").output().await;
+        let text =
+            bash("ls -A $TRACON_SKILL_TEMP /workspace | tr '\\n' ' '; touch /tmp/left /workspace/left").output().await;
         assert_eq!(text, "/tmp:  /workspace: ");
     }
 }

@@ -1,1 +1,159 @@
-//! To come.
+//! However a run ends, nothing of it is left.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use belljar_executor::{Cancel, Ending, ErrorKind, LimitHit};
+use tokio::time::Instant;
+
+use crate::support::{bash, is_running, python, script, unique_seconds, wait_until};
+
+const EXITED_0: Ending = Ending::Exited { code: 0, signal: None };
+
+#[tokio::test]
+async fn a_time_out_keeps_the_output_and_kills_the_tree() {
+    let word = unique_seconds();
+    let begun = Instant::now();
+    let outcome = bash(&format!("sleep {word} & echo out; echo err >&2; sleep {word}")).timeout(500).run().await;
+    assert!(begun.elapsed() < Duration::from_millis(1400), "{:?}", begun.elapsed());
+    assert_eq!(outcome.ending(), Ending::TimedOut);
+    assert_eq!((outcome.stdout().text.as_str(), outcome.stderr().text.as_str()), ("out\n", "err\n"));
+    assert!(outcome.usage().is_some());
+    assert!(!is_running(&word));
+}
+
+#[tokio::test]
+async fn a_script_that_stops_itself_or_ignores_signals_still_times_out() {
+    for content in
+        ["kill -STOP $$; sleep 30", "trap '' TERM INT HUP; while :; do sleep 30; done", "kill -STOP -1; sleep 30"]
+    {
+        let outcome = bash(content).timeout(400).run().await;
+        assert_eq!(outcome.ending(), Ending::TimedOut, "{content}");
+    }
+}
+
+#[tokio::test]
+async fn an_exit_that_is_an_answer_to_the_deadline_is_still_a_time_out() {
+    let outcome = python("import signal, sys, time\nsignal.signal(15, lambda *_: sys.exit(0))\ntime.sleep(30)")
+        .timeout(300)
+        .run()
+        .await;
+    assert_eq!(outcome.ending(), Ending::TimedOut);
+}
+
+#[tokio::test]
+async fn a_cancelled_run_is_gone_when_its_future_is_ready() {
+    let word = unique_seconds();
+    let cancel = Cancel::new();
+    let run = tokio::spawn(bash(&format!("setsid sleep {word} & sleep {word}")).execute(cancel.clone()));
+    wait_until("the script runs", || is_running(&word)).await;
+    cancel.fire();
+    assert_eq!(run.await.unwrap().unwrap_err().kind(), ErrorKind::CANCELLED);
+    assert!(!is_running(&word));
+    let error = bash("echo never").execute(cancel).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::CANCELLED);
+}
+
+#[tokio::test]
+async fn a_dropped_run_is_killed_at_once() {
+    let word = unique_seconds();
+    let run = tokio::spawn(bash(&format!("setsid sleep {word} & sleep {word}")).execute(Cancel::new()));
+    wait_until("the script runs", || is_running(&word)).await;
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    wait_until("nothing is left", || !is_running(&word)).await;
+}
+
+#[tokio::test]
+async fn a_run_dropped_while_it_is_set_up_leaves_nothing() {
+    let word = unique_seconds();
+    for step in 0..40 {
+        let run = bash(&format!("sleep {word}")).execute(Cancel::new());
+        let _ = tokio::time::timeout(Duration::from_micros(400 * step), run).await;
+    }
+    wait_until("nothing is left", || !is_running(&word) && !is_running("bwrap")).await;
+}
+
+#[tokio::test]
+async fn children_left_behind_end_with_the_run_and_do_not_stall_it() {
+    for start in
+        ["sleep WORD &", "setsid sleep WORD &", "(sleep WORD & disown) &", "nohup sleep WORD >/dev/null 2>&1 &"]
+    {
+        let word = unique_seconds();
+        let begun = Instant::now();
+        let outcome = bash(&format!("{}\necho done", start.replace("WORD", &word))).run().await;
+        assert_eq!(outcome.ending(), EXITED_0);
+        assert!(outcome.stdout().text.ends_with("done\n"));
+        assert!(begun.elapsed() < Duration::from_secs(2), "{start}: {:?}", begun.elapsed());
+        assert!(!is_running(&word), "{start}");
+    }
+}
+
+#[tokio::test]
+async fn a_daemon_that_forks_twice_and_closes_everything_ends_with_the_run() {
+    let word = unique_seconds();
+    let content = format!(
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork():\n        os._exit(0)\n    os.closerange(0, 100)\n    os.execv('/usr/bin/sleep', ['sleep', '{word}'])\nos.wait()"
+    );
+    assert_eq!(python(&content).run().await.ending(), EXITED_0);
+    assert!(!is_running(&word));
+}
+
+#[tokio::test]
+async fn a_full_folder_is_named_when_the_script_failed() {
+    for (content, hit) in [
+        ("head -c 200M /dev/zero > /tmp/x; exit 3", vec![LimitHit::Disk]),
+        ("head -c 200M /dev/zero > /tmp/x; exit 0", vec![]),
+        ("for i in $(seq 5000); do : > /workspace/$i || exit 4; done", vec![LimitHit::Disk]),
+        ("exit 3", vec![]),
+    ] {
+        assert_eq!(bash(content).run().await.limits_hit(), hit, "{content}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn descriptors_and_threads_return_to_where_they_were() {
+    let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
+    // Other tests of this binary run at the same time, so this one looks from a process of its own.
+    if std::env::var_os("BELLJAR_TEST_ALONE").is_none() {
+        let status = tokio::task::spawn_blocking(|| {
+            itself("endings::descriptors_and_threads_return_to_where_they_were").env("BELLJAR_TEST_ALONE", "1").status()
+        });
+        assert!(status.await.unwrap().unwrap().success());
+        return;
+    }
+    script("sh", "exit 0").run().await;
+    let before = (count("/proc/self/fd"), count("/proc/self/task"));
+    for round in 0..50 {
+        let timeout = if round % 10 == 0 { 1 } else { 10_000 };
+        script("sh", "cat; echo x").timeout(timeout).input("y").run().await;
+    }
+    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+    let children = std::fs::read_to_string("/proc/self/task/self/children").unwrap_or_default();
+    assert_eq!(children, "", "zombies");
+}
+
+#[tokio::test]
+async fn nothing_survives_a_killed_service() {
+    if let Some(word) = std::env::var_os("BELLJAR_TEST_VICTIM") {
+        let word = word.to_string_lossy().into_owned();
+        bash(&format!("setsid sleep {word} & trap '' HUP TERM; sleep {word}; sleep {word}")).run().await;
+        return;
+    }
+    let word = unique_seconds();
+    let mut service = itself("endings::nothing_survives_a_killed_service");
+    let mut service = service.env("BELLJAR_TEST_VICTIM", &word).stdout(Stdio::null()).spawn().unwrap();
+    wait_until("the script runs", || is_running(&format!("sleep\0{word}"))).await;
+    service.kill().unwrap();
+    service.wait().unwrap();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(!is_running(&format!("sleep\0{word}")));
+}
+
+/// This test binary, to run one test of it in a process of its own.
+#[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
+fn itself(test: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command
+}

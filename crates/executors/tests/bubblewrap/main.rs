@@ -3,6 +3,8 @@
 //! Runs as root and as an ordinary user. For the second as root: copy this test's binary into a
 //! world-readable folder and start it with `setpriv --reuid 4242 --regid 4242 --clear-groups`.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
+
 mod support;
 
 mod contract;

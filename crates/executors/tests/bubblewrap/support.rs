@@ -72,7 +72,8 @@ impl Script {
     }
 
     pub(crate) fn file(mut self, path: &str, content: &[u8]) -> Self {
-        let mut files: BTreeMap<_, _> = self.0.files.iter().map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
+        let mut files: BTreeMap<_, _> =
+            self.0.files.iter().map(|(path, bytes)| (path.clone(), bytes.clone())).collect();
         files.insert(LogicalPath::parse(path).unwrap(), Arc::from(content));
         self.0.files = FileTree::new(files);
         self
