@@ -9,6 +9,9 @@ const TIOCSTI_WITH_HIGH_BITS: c_long = 0x5412 | (1 << 32);
 /// Beyond every number that any kernel has given out.
 const UNKNOWN_NUMBER: c_long = 4000;
 
+/// Of linux/socket.h; not in every C library.
+const AF_VSOCK: i32 = 40;
+
 /// Name, number, arguments.
 type Attempt = (&'static str, c_long, [c_long; 5]);
 
@@ -75,7 +78,7 @@ fn socket_calls() -> Vec<Attempt> {
         ("socket_packet", libc::SYS_socket, socket(libc::AF_PACKET, libc::SOCK_RAW, 768)),
         ("socket_raw", libc::SYS_socket, socket(libc::AF_INET, libc::SOCK_RAW, 1)),
         ("socket_raw6", libc::SYS_socket, socket(libc::AF_INET6, libc::SOCK_RAW, 58)),
-        ("socket_vsock", libc::SYS_socket, socket(libc::AF_VSOCK, libc::SOCK_STREAM, 0)),
+        ("socket_vsock", libc::SYS_socket, socket(AF_VSOCK, libc::SOCK_STREAM, 0)),
         ("socket_alg", libc::SYS_socket, socket(libc::AF_ALG, libc::SOCK_SEQPACKET, 0)),
         ("socket_netfilter", libc::SYS_socket, socket(libc::AF_NETLINK, libc::SOCK_RAW, 12)),
     ]

@@ -94,11 +94,16 @@ impl Policy {
         variables.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
     }
 
+    /// Processor time of one process. It counts every thread, so a run on several cores may use that many
+    /// times its time.
+    pub(crate) fn cpu_seconds(limits: &Limits, timeout_seconds: u64) -> u64 {
+        let cores = u64::from(limits.cpu_millicores.div_ceil(1000)).max(1);
+        timeout_seconds.saturating_add(1).saturating_mul(cores)
+    }
+
     /// Limits per process, as a belt under the limits of the whole run.
     pub(crate) fn resource_limits(limits: &Limits, timeout_seconds: u64) -> Vec<ResourceLimit> {
-        // Counts every thread of a process, so a run on several cores may use that many times the time.
-        let cores = u64::from(limits.cpu_millicores.div_ceil(1000)).max(1);
-        let seconds = timeout_seconds.saturating_add(1).saturating_mul(cores);
+        let seconds = Self::cpu_seconds(limits, timeout_seconds);
         vec![
             fixed(libc::RLIMIT_CORE, 0),
             fixed(libc::RLIMIT_DATA, limits.memory_bytes),

@@ -95,7 +95,7 @@ pub(crate) async fn probe(
     Ok(Report { driver: Some(driver.name().to_owned()), controls, runtimes: Some(runtimes) })
 }
 
-fn expected(driver: &Driver, job: &Job) -> Expected {
+pub(crate) fn expected(driver: &Driver, job: &Job) -> Expected {
     let namespaces = ["user", "mnt", "pid", "net", "ipc", "uts", "cgroup"].into_iter().filter_map(|name| {
         let link = fs::read_link(format!("/proc/self/ns/{name}")).ok()?;
         Some((name.to_owned(), link.to_string_lossy().into_owned()))

@@ -18,6 +18,7 @@ use crate::ending::Made;
 use crate::failure::{self, RunError};
 use crate::job::Job;
 use crate::launcher::{self, Order};
+use crate::policy::Policy;
 use crate::pump::{self, Capture};
 use crate::status::StatusChannel;
 use crate::{memory_file, order};
@@ -245,7 +246,8 @@ fn limits_hit(job: &Job, ending: RunEnding, ended: &Ended) -> Vec<LimitHit> {
     if ended.disk_full && ending != RunEnding::Exited(0) {
         hit.push(LimitHit::Disk);
     }
-    let allowed = Duration::from_secs(job.timeout_seconds() + 1);
+    // The kernel's clock for this limit ticks a little differently from the one that counts usage.
+    let allowed = Duration::from_secs(Policy::cpu_seconds(&job.limits, job.timeout_seconds())).mul_f64(0.9);
     if ending == RunEnding::Signalled(libc::SIGXCPU) && Duration::from_micros(ended.cpu_micros) >= allowed {
         hit.push(LimitHit::Cpu);
     }

@@ -111,6 +111,20 @@ async fn a_full_folder_is_named_when_the_script_failed() {
     }
 }
 
+#[tokio::test]
+async fn a_process_that_uses_more_cores_than_it_has_is_named() {
+    let content = "import hashlib, threading\nb = bytes(1 << 20)\ndef f():\n    while True: hashlib.sha256(b)\n\
+        for _ in range(4): threading.Thread(target=f).start()";
+    let outcome = python(content).timeout(2000).run().await;
+    // On a machine that is busy the deadline comes first.
+    if outcome.ending() != Ending::TimedOut {
+        assert_eq!(outcome.ending(), Ending::Exited { code: 128 + 24, signal: Some(24) });
+        assert_eq!(outcome.limits_hit(), [LimitHit::Cpu]);
+    }
+    let outcome = bash("kill -XCPU $$").run().await;
+    assert!(outcome.limits_hit().is_empty(), "a signal that a script sends itself is no limit");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn descriptors_and_threads_return_to_where_they_were() {
     let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
