@@ -126,6 +126,12 @@ impl Verifier {
         self.fault.get_or_insert_with(|| fault_of(kind, sequence, entry, detail));
     }
 
+    /// The executions that have a run and no outcome so far.
+    #[must_use]
+    pub fn open_runs(&self) -> Vec<String> {
+        self.open.keys().cloned().collect()
+    }
+
     /// Ends the chain. `is_running` tells whether a run without outcome is one that still runs.
     #[must_use]
     pub fn finish(mut self, is_running: impl Fn(&str) -> bool) -> Verification {

@@ -1,0 +1,91 @@
+//! Counts of what happened, without any text that a caller controls.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use crate::code::Reason;
+use crate::execution::Status;
+
+/// The counters of one service.
+#[derive(Debug, Default)]
+pub struct Meter {
+    invocations: Mutex<BTreeMap<Status, u64>>,
+    denials: Mutex<BTreeMap<Reason, u64>>,
+    audit_refused: AtomicU64,
+    audit_swallowed: AtomicU64,
+    executor_faults: AtomicU64,
+    truncations: AtomicU64,
+    running: AtomicI64,
+    abandoned: AtomicI64,
+}
+
+/// The counters at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Ended runs by status.
+    pub invocations: BTreeMap<Status, u64>,
+    /// Denials by reason.
+    pub denials: BTreeMap<Reason, u64>,
+    /// Audit entries that could not be written and refused a run.
+    pub audit_refused: u64,
+    /// Audit entries or records that could not be written and changed nothing for the caller.
+    pub audit_swallowed: u64,
+    /// Executor faults.
+    pub executor_faults: u64,
+    /// Streams that were cut.
+    pub truncations: u64,
+    /// Runs that hold a slot.
+    pub running: i64,
+    /// Executor tasks that the host no longer waits for and that have not ended.
+    pub abandoned: i64,
+}
+
+impl Meter {
+    pub(crate) fn ended(&self, status: Status, truncated_streams: u64) {
+        if let Ok(mut counts) = self.invocations.lock() {
+            *counts.entry(status).or_default() += 1;
+        }
+        self.truncations.fetch_add(truncated_streams, Ordering::Relaxed);
+        if status == Status::Fault {
+            self.executor_faults.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn denied(&self, reason: Reason) {
+        if let Ok(mut counts) = self.denials.lock() {
+            *counts.entry(reason).or_default() += 1;
+        }
+    }
+
+    pub(crate) fn audit_refused(&self) {
+        self.audit_refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn audit_swallowed(&self) {
+        self.audit_swallowed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn running(&self, change: i64) {
+        self.running.fetch_add(change, Ordering::Relaxed);
+    }
+
+    pub(crate) fn abandoned(&self, change: i64) {
+        self.abandoned.fetch_add(change, Ordering::Relaxed);
+    }
+
+    /// The counters now.
+    #[must_use]
+    pub fn read(&self) -> Reading {
+        Reading {
+            invocations: self.invocations.lock().map(|counts| counts.clone()).unwrap_or_default(),
+            denials: self.denials.lock().map(|counts| counts.clone()).unwrap_or_default(),
+            audit_refused: self.audit_refused.load(Ordering::Relaxed),
+            audit_swallowed: self.audit_swallowed.load(Ordering::Relaxed),
+            executor_faults: self.executor_faults.load(Ordering::Relaxed),
+            truncations: self.truncations.load(Ordering::Relaxed),
+            running: self.running.load(Ordering::Relaxed),
+            abandoned: self.abandoned.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The executor: called once, in a task of its own, waited for at most the time-out plus five seconds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use belljar_executor::{Cancel, Cause, ErrorKind, ExecutorError, Outcome, Unavailable};
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep_until};
+
+use super::{Admitted, Recorded, World};
+use crate::code::Code;
+use crate::execution::ExecutionRecord;
+use crate::time::Timestamp;
+
+/// How long the host waits past the time-out, and for a cancelled run to confirm its end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a recorded run ended, before it is kept.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Outcome(Box<Outcome>),
+    /// The caller cancelled; `abandoned` when the executor did not confirm in time.
+    Cancelled {
+        abandoned: bool,
+    },
+    /// The executor overran the time-out and the grace.
+    Overran,
+    Fault(&'static str),
+    Unavailable,
+    NotStarted(Code),
+}
+
+/// A run that is over.
+#[derive(Debug)]
+pub struct Finished {
+    pub(super) record: ExecutionRecord,
+    pub(super) ended: Ended,
+    pub(super) started_at: Option<Timestamp>,
+}
+
+impl Finished {
+    pub(super) fn new(recorded: Recorded, ended: Ended) -> Self {
+        Self { record: recorded.record, ended, started_at: None }
+    }
+}
+
+type Running = JoinHandle<Result<Outcome, ExecutorError>>;
+
+/// Hands the run to the executor, watches the deadline and caps both streams again. The slot is free
+/// when this answers.
+pub async fn deliver(world: &World, admitted: Admitted, cancel: &Cancel) -> Finished {
+    let Admitted { recorded, slot } = admitted;
+    let Recorded { record, request } = recorded;
+    let started_at = Some(world.ports.clock.now());
+    let deadline = Instant::now() + request.parts().timeout + GRACE;
+    let cap = request.parts().max_output_bytes;
+    // The executor gets a token of its own: at the deadline it fires without the caller having cancelled.
+    let token = cancel.child();
+    let executor = Arc::clone(&world.executor);
+    let executor_token = token.clone();
+    world.meter.running(1);
+    let mut running = tokio::spawn(async move { executor.execute(request, executor_token).await });
+    let ended = wait(&mut running, cancel, deadline).await;
+    token.fire();
+    world.meter.running(-1);
+    drop(slot);
+    let ended = match ended {
+        Waited::Answered(answer) => judge(world, *answer, cancel.has_fired()),
+        Waited::Overran => abandon(world, running, Ended::Overran),
+        Waited::CancelUnconfirmed => abandon(world, running, Ended::Cancelled { abandoned: true }),
+    };
+    let ended = match ended {
+        Ended::Outcome(outcome) => Ended::Outcome(Box::new(outcome.capped(cap))),
+        other => other,
+    };
+    Finished { record, ended, started_at }
+}
+
+enum Waited {
+    Answered(Box<Result<Result<Outcome, ExecutorError>, tokio::task::JoinError>>),
+    Overran,
+    CancelUnconfirmed,
+}
+
+async fn wait(running: &mut Running, cancel: &Cancel, deadline: Instant) -> Waited {
+    tokio::select! {
+        biased;
+        answer = &mut *running => return Waited::Answered(Box::new(answer)),
+        () = sleep_until(deadline) => return Waited::Overran,
+        () = cancel.fired() => {}
+    }
+    let last = deadline.min(Instant::now() + GRACE);
+    tokio::select! {
+        biased;
+        answer = running => Waited::Answered(Box::new(answer)),
+        () = sleep_until(last) => Waited::CancelUnconfirmed,
+    }
+}
+
+fn judge(
+    world: &World,
+    answer: Result<Result<Outcome, ExecutorError>, tokio::task::JoinError>,
+    cancelled: bool,
+) -> Ended {
+    let error = match answer {
+        Ok(Ok(outcome)) => return Ended::Outcome(Box::new(outcome)),
+        Ok(Err(error)) => error,
+        Err(panic) => {
+            tracing::error!(%panic, "the executor panicked");
+            return Ended::Fault("Panic");
+        }
+    };
+    match error.kind() {
+        ErrorKind::CANCELLED if cancelled => Ended::Cancelled { abandoned: false },
+        ErrorKind::UNAVAILABLE => {
+            let cause = chain(&error);
+            tracing::error!(cause, "the isolation was lost between the check and the start");
+            world.health.lost(lost(&error, cause));
+            Ended::Unavailable
+        }
+        kind => {
+            tracing::error!(kind, cause = chain(&error), "the executor failed");
+            Ended::Fault(kind)
+        }
+    }
+}
+
+fn lost(error: &ExecutorError, cause: String) -> Unavailable {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<Unavailable>());
+    source.cloned().unwrap_or_else(|| Unavailable {
+        cause: Cause::Other,
+        control: None,
+        message: cause,
+        remedy: "run `belljar doctor`".into(),
+    })
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// Stops waiting. The task is counted until it really ends.
+fn abandon(world: &World, running: Running, ended: Ended) -> Ended {
+    let meter = Arc::clone(&world.meter);
+    meter.abandoned(1);
+    tokio::spawn(async move {
+        drop(running.await);
+        meter.abandoned(-1);
+    });
+    ended
+}

@@ -1,0 +1,149 @@
+//! What happens to a call that a gate, or the isolation, keeps from running.
+
+use belljar_executor::Unavailable;
+use serde_json::{Value, json};
+
+use super::{Resolved, World};
+use crate::audit::{Action, AuditDraft};
+use crate::caller::{Caller, Scope};
+use crate::code::{Code, Reason};
+use crate::ids::AuditId;
+use crate::ports::StoreError;
+use crate::refusal::Refusal;
+
+/// A resolved call with the reason why it does not run.
+#[derive(Debug)]
+pub struct Denial {
+    pub(super) reason: Reason,
+    pub(super) resolved: Box<Resolved>,
+    pub(super) unavailable: Option<Box<Unavailable>>,
+}
+
+/// Why a call stops before anything is recorded as a run.
+#[derive(Debug)]
+pub enum Stop {
+    /// Refused; nothing is audited.
+    Refused(Refusal),
+    /// The caller asked for what it may not.
+    AccessDenied {
+        /// Who asked.
+        caller: Box<Caller>,
+        /// The answer.
+        refusal: Refusal,
+    },
+    /// A gate is closed or the executor not ready.
+    Denied(Denial),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl Stop {
+    /// Audits the stop, best effort, and answers the caller: if that write fails it is logged and
+    /// counted, and the denial stands.
+    pub async fn refuse(self, world: &World) -> Refusal {
+        match self {
+            Self::Refused(refusal) => refusal,
+            Self::AccessDenied { caller, refusal } => {
+                if world.access_denials.admits(&caller, world.ports.clock.now()) {
+                    append(world, draft(world, &caller, Action::AccessDenied, "skill")).await;
+                }
+                refusal
+            }
+            Self::Denied(denial) => denial.refuse(world).await,
+        }
+    }
+}
+
+impl Denial {
+    /// The reason.
+    #[must_use]
+    pub const fn reason(&self) -> Reason {
+        self.reason
+    }
+
+    async fn refuse(self, world: &World) -> Refusal {
+        let Self { reason, resolved, unavailable } = self;
+        tracing::Span::current().record("denial_reason", reason.as_str());
+        world.meter.denied(reason);
+        let entity = format!("{}/{}", resolved.skill.slug, resolved.path);
+        let facts = json!({
+            "reason": reason,
+            "skill_id": resolved.skill.id,
+            "revision_id": resolved.revision.id,
+            "script_path": resolved.path,
+            "run_id": resolved.run_id,
+        });
+        append(world, draft(world, &resolved.caller, Action::ScriptDenied, &entity).with_after(&facts)).await;
+        if let Some(unavailable) = unavailable {
+            return unavailable_refusal(&unavailable);
+        }
+        let refusal = Refusal::denied(reason);
+        match reason {
+            Reason::ContentChanged if resolved.caller.may(Scope::SkillsGrant) => {
+                match changed_files(world, &resolved).await {
+                    Ok(Some(changed)) => refusal.with("changed_files", changed),
+                    Ok(None) | Err(_) => refusal,
+                }
+            }
+            _ => refusal,
+        }
+    }
+}
+
+/// The answer when the isolation cannot be had: which protection is missing, why, and what mends it.
+pub(crate) fn unavailable_refusal(unavailable: &Unavailable) -> Refusal {
+    let Unavailable { cause, control, message, remedy } = unavailable;
+    let text = format!("The configured isolation cannot be had on this host: {message}. To mend it: {remedy}");
+    Refusal::new(Code::SandboxUnavailable, text)
+        .with("cause", json!(cause))
+        .with("control", json!(control))
+        .with("remedy", json!(remedy))
+}
+
+fn draft(world: &World, caller: &Caller, action: Action, entity: &str) -> AuditDraft {
+    let id = AuditId::new(&world.ports.ids.new_id());
+    AuditDraft::new(id, caller.tenant().clone(), caller.subject(), action, entity, world.ports.clock.now())
+}
+
+async fn append(world: &World, draft: AuditDraft) {
+    if let Err(error) = world.ports.audit.append(draft).await {
+        world.meter.audit_swallowed();
+        world.health.audit_written(false);
+        tracing::error!(%error, "a denial could not be audited; it stands");
+    }
+}
+
+/// The files that differ between what would run and the revision that an active grant pins.
+async fn changed_files(world: &World, resolved: &Resolved) -> Result<Option<Value>, StoreError> {
+    let Resolved { skill, revision, path, .. } = resolved;
+    let now = world.ports.clock.now();
+    let grants = world.ports.grants.active(&skill.tenant, &skill.id, path, now).await?;
+    for earlier in world.ports.skills.revisions(&skill.tenant, &skill.id).await?.into_iter().take(100) {
+        let files = world.ports.skills.files(&skill.tenant, &earlier.id).await?;
+        let pinner = crate::pin::Pinner { options: &world.options, manifest: &earlier.manifest, files: &files };
+        let pins = [pinner.script(path), Some(pinner.all())];
+        if earlier.id == revision.id || !grants.iter().any(|grant| grant.pin.is_some() && pins.contains(&grant.pin)) {
+            continue;
+        }
+        let (before, after) = (&earlier.manifest.files, &revision.manifest.files);
+        let changed: Vec<_> = before
+            .keys()
+            .chain(after.keys())
+            .filter(|path| before.get(*path).map(|file| file.sha256) != after.get(*path).map(|file| file.sha256))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        return Ok(Some(json!(changed)));
+    }
+    Ok(None)
+}

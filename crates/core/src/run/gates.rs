@@ -1,0 +1,142 @@
+//! The gates, in order. The first closed one wins and the rest are not evaluated.
+
+use belljar_executor::{Digest, Interpreter, LanguageKey, ScriptName};
+use serde_json::Value;
+
+use super::request::Runnable;
+use super::{Denial, Resolved, Stop, World};
+use crate::code::Reason;
+use crate::grant::{Grant, GrantTarget};
+use crate::pin::Pinner;
+use crate::ports::StoreError;
+use crate::skill::InputMode;
+
+/// A call that passed every gate.
+#[derive(Debug)]
+pub struct Cleared {
+    pub(super) resolved: Box<Resolved>,
+    pub(super) grant: Grant,
+    pub(super) pin: Digest,
+    pub(super) runnable: Runnable,
+}
+
+/// Why a call does not pass.
+enum Closed {
+    Gate(Reason),
+    Store(StoreError),
+}
+
+impl From<Reason> for Closed {
+    fn from(reason: Reason) -> Self {
+        Self::Gate(reason)
+    }
+}
+
+impl From<StoreError> for Closed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Passes a call through all gates.
+///
+/// # Errors
+/// [`Stop::Denied`] with the first closed gate; [`Stop::Refused`] when a gate's facts cannot be read.
+pub async fn pass(world: &World, resolved: Resolved) -> Result<Cleared, Stop> {
+    let resolved = Box::new(resolved);
+    match walk(world, &resolved).await {
+        Ok((grant, pin, runnable)) => Ok(Cleared { resolved, grant, pin, runnable }),
+        Err(Closed::Gate(reason)) => Err(Stop::Denied(Denial { reason, resolved, unavailable: None })),
+        Err(Closed::Store(error)) => Err(error.into()),
+    }
+}
+
+async fn walk(world: &World, resolved: &Resolved) -> Result<(Grant, Digest, Runnable), Closed> {
+    enabled(world, resolved).await?;
+    let (grant, pin) = granted(world, resolved).await?;
+    let (language, interpreter) = interpreter(world, resolved)?;
+    arguments(world, resolved)?;
+    let script_name = stored_name(resolved)?;
+    file_size(world, resolved)?;
+    Ok((grant, pin, Runnable { language, interpreter, script_name }))
+}
+
+async fn enabled(world: &World, resolved: &Resolved) -> Result<(), Closed> {
+    if !world.options.enabled() {
+        return Err(Reason::FeatureDisabled.into());
+    }
+    if world.ports.pauses.is_paused(&resolved.skill.tenant).await? {
+        return Err(Reason::ExecutionPaused.into());
+    }
+    if !world.options.allow_stored_scripts() {
+        return Err(Reason::StoredScriptsDisabled.into());
+    }
+    Ok(())
+}
+
+async fn granted(world: &World, resolved: &Resolved) -> Result<(Grant, Digest), Closed> {
+    let Resolved { skill, revision, path, files, .. } = resolved;
+    let grants = world.ports.grants.active(&skill.tenant, &skill.id, path, world.ports.clock.now()).await?;
+    let pinner = Pinner { options: &world.options, manifest: &revision.manifest, files };
+    let pin = pinner.script(path).ok_or(Reason::GrantMissing)?;
+    choose(grants, path.as_str(), pin, || pinner.all()).map(|grant| (grant, pin)).map_err(Closed::from)
+}
+
+/// The grant that opens the gate. While a script has active grants of its own, those for `*` do not count.
+fn choose(grants: Vec<Grant>, path: &str, pin: Digest, all: impl FnOnce() -> Digest) -> Result<Grant, Reason> {
+    let (own, wide): (Vec<_>, Vec<_>) = grants
+        .into_iter()
+        .filter(|grant| {
+            matches!(&grant.target, GrantTarget::Script(script) if script == path)
+                || grant.target == GrantTarget::AllScripts
+        })
+        .partition(|grant| grant.target != GrantTarget::AllScripts);
+    let (candidates, wanted) = if own.is_empty() { (wide, all()) } else { (own, pin) };
+    if candidates.is_empty() {
+        return Err(Reason::GrantMissing);
+    }
+    if candidates.iter().all(|grant| grant.pin.is_none()) {
+        return Err(Reason::GrantUnpinned);
+    }
+    candidates.into_iter().find(|grant| grant.pin == Some(wanted)).ok_or(Reason::ContentChanged)
+}
+
+fn interpreter(world: &World, resolved: &Resolved) -> Result<(LanguageKey, Interpreter), Reason> {
+    let language = resolved.declaration.language.as_ref().ok_or(Reason::InterpreterNotAllowed)?;
+    let interpreter = world.options.interpreter(language).ok_or(Reason::InterpreterNotAllowed)?;
+    Ok((language.clone(), interpreter.clone()))
+}
+
+fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
+    let json = resolved.arguments_json.as_deref();
+    let bytes = json.map_or(0, str::len) + resolved.argv.iter().map(String::len).sum::<usize>();
+    if bytes > world.options.max_argument_bytes() {
+        return Err(Reason::ArgumentsTooLarge);
+    }
+    let channel_is_taken = match resolved.declaration.input {
+        InputMode::Both => true,
+        InputMode::Stdin => resolved.argv.is_empty(),
+        InputMode::Argv => json.is_none(),
+    };
+    // A NUL ends an argument for the kernel: what the script got would not be what was asked for.
+    if !channel_is_taken || resolved.argv.iter().any(|argument| argument.contains('\0')) {
+        return Err(Reason::ArgumentsInvalid);
+    }
+    let value = json.map(serde_json::from_str::<Value>).transpose().map_err(|_| Reason::ArgumentsInvalid)?;
+    let Some(schema) = &resolved.declaration.parameters else { return Ok(()) };
+    // Arguments that only go to the command line are not JSON; the schema speaks of the JSON.
+    if value.is_none() && !resolved.argv.is_empty() {
+        return Ok(());
+    }
+    let value = value.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+    let validator = jsonschema::draft202012::new(schema).map_err(|_| Reason::ArgumentsInvalid)?;
+    if validator.is_valid(&value) { Ok(()) } else { Err(Reason::ArgumentsInvalid) }
+}
+
+fn stored_name(resolved: &Resolved) -> Result<ScriptName, Reason> {
+    ScriptName::parse(resolved.path.file_name()).ok().filter(ScriptName::is_plain).ok_or(Reason::ScriptNameInvalid)
+}
+
+fn file_size(world: &World, resolved: &Resolved) -> Result<(), Reason> {
+    if resolved.content.len() > world.options.max_script_bytes() { Err(Reason::ScriptTooLarge) } else { Ok(()) }
+}

@@ -1,0 +1,97 @@
+//! The run: a chain of values, each made only from the one before, by move.
+//!
+//! ```text
+//! Call ─resolve─► Resolved ─gates─► Cleared ─ready─► Ready ─record─► Recorded ─admit─► Admitted ─deliver─► Finished ─keep─► Answer
+//!          │                  │              │              │                 │
+//!          ▼                  ▼              ▼              ▼                 └─ slot wait over, cancelled, revoked ─► Finished
+//!       Refusal        script.denied   script.denied  AUDIT_UNAVAILABLE
+//! ```
+//!
+//! Only [`record`] makes a [`Recorded`], and it does so once the `script.run` entry is durable; only a
+//! `Recorded` can wait for a slot, and only an [`Admitted`] reaches the executor. A shorter way does
+//! not compile.
+
+mod access;
+mod admit;
+mod call;
+mod deliver;
+mod denial;
+mod gates;
+mod keep;
+mod preview;
+mod ready;
+mod recorded;
+mod request;
+mod resolve;
+mod slots;
+
+use std::sync::Arc;
+
+use belljar_executor::{Cancel, Executor};
+
+pub use access::AccessDenials;
+pub use admit::{Admitted, admit};
+pub use call::{Call, SkillSelector, check_input_object};
+pub use deliver::{Finished, deliver};
+pub use denial::{Denial, Stop};
+pub use gates::{Cleared, pass};
+pub(crate) use keep::close_orphan;
+pub use keep::{Answer, keep};
+pub(crate) use preview::preview;
+pub use ready::{Ready, ready};
+pub use recorded::{Recorded, record};
+pub use resolve::{Resolved, resolve};
+pub(crate) use resolve::{find_revision, find_script, find_skill};
+pub use slots::{SlotGuard, Slots};
+
+use crate::caller::Caller;
+use crate::health::Health;
+use crate::meter::Meter;
+use crate::options::Options;
+use crate::ports::Ports;
+use crate::refusal::Refusal;
+
+/// Everything that a run meets on its way.
+#[derive(Debug)]
+pub struct World {
+    /// The ports.
+    pub ports: Ports,
+    /// The checked options.
+    pub options: Options,
+    /// Where scripts run.
+    pub executor: Arc<dyn Executor>,
+    /// The slots of this process.
+    pub slots: Slots,
+    /// Whether runs can be started.
+    pub health: Health,
+    /// The counters.
+    pub meter: Arc<Meter>,
+    /// Keeps one caller from filling the trail with `access.denied` entries.
+    pub access_denials: AccessDenials,
+}
+
+/// Walks the whole chain. Runs in a task of its own that nobody drops: a surface whose client goes away
+/// fires `cancel` and the chain still reaches its record.
+pub(crate) async fn walk(world: &World, caller: Caller, call: Call, cancel: &Cancel) -> Result<Answer, Refusal> {
+    let resolved = match resolve(world, caller, call).await {
+        Ok(resolved) => resolved,
+        Err(stop) => return Err(stop.refuse(world).await),
+    };
+    let cleared = match pass(world, resolved).await {
+        Ok(cleared) => cleared,
+        Err(stop) => return Err(stop.refuse(world).await),
+    };
+    let ready = match ready(world, cleared) {
+        Ok(ready) => ready,
+        Err(stop) => return Err(stop.refuse(world).await),
+    };
+    if cancel.has_fired() {
+        return Err(Refusal::new(crate::code::Code::Cancelled, "The call was cancelled before anything was recorded."));
+    }
+    let recorded = record(world, ready).await?;
+    let finished = match admit(world, recorded, cancel).await {
+        Ok(admitted) => deliver(world, admitted, cancel).await,
+        Err(not_started) => not_started,
+    };
+    keep(world, finished).await
+}

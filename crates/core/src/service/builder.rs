@@ -1,0 +1,246 @@
+//! Composition: what a service is made of, checked as a whole before anything starts.
+
+use std::fmt;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use belljar_executor::{Executor, Interpreter, Report};
+
+use super::Belljar;
+use crate::health::Health;
+use crate::options::{Options, OptionsDraft};
+use crate::ports::Ports;
+use crate::run::{AccessDenials, Slots, World, close_orphan};
+
+/// How often the executor is probed.
+const PROBE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Everything that keeps a service from starting, together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartError {
+    faults: Vec<String>,
+}
+
+impl StartError {
+    /// One sentence a fault.
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.faults.len();
+        write!(formatter, "the service cannot start, for {count} reason{}:", if count == 1 { "" } else { "s" })?;
+        self.faults.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Describes a service.
+#[derive(Debug)]
+pub struct Builder {
+    draft: OptionsDraft,
+    ports: Option<Ports>,
+    default_executor: Option<Arc<dyn Executor>>,
+    executors: Vec<Arc<dyn Executor>>,
+    require_custom: bool,
+}
+
+impl Builder {
+    pub(super) fn new() -> Self {
+        let draft = OptionsDraft::default();
+        Self { draft, ports: None, default_executor: None, executors: Vec::new(), require_custom: false }
+    }
+
+    /// Takes these options, replacing what was said before.
+    #[must_use]
+    pub fn options(mut self, draft: OptionsDraft) -> Self {
+        self.draft = draft;
+        self
+    }
+
+    /// Turns script execution on.
+    #[must_use]
+    pub const fn enable(mut self) -> Self {
+        self.draft.enabled = true;
+        self
+    }
+
+    /// Says that somebody answers for the isolation: it cannot be verified from outside.
+    #[must_use]
+    pub const fn acknowledge_platform_isolation(mut self) -> Self {
+        self.draft.platform_isolation_acknowledged = true;
+        self
+    }
+
+    /// Lets stored scripts run.
+    #[must_use]
+    pub const fn allow_stored_scripts(mut self) -> Self {
+        self.draft.allow_stored_scripts = true;
+        self
+    }
+
+    /// Allows a language: its key, and the runtime name or interpreter path that runs it.
+    #[must_use]
+    pub fn interpreter(mut self, language: &str, value: &str) -> Self {
+        self.draft.interpreters.insert(language.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The ports.
+    #[must_use]
+    pub fn ports(mut self, ports: Ports) -> Self {
+        self.ports = Some(ports);
+        self
+    }
+
+    /// What a distribution brings; any other executor wins over it, set before or after.
+    #[must_use]
+    pub fn default_executor(mut self, executor: impl Executor) -> Self {
+        self.default_executor = Some(Arc::new(executor));
+        self
+    }
+
+    /// The executor to use. Naming two is a start-up error.
+    #[must_use]
+    pub fn executor(mut self, executor: impl Executor) -> Self {
+        self.executors.push(Arc::new(executor));
+        self
+    }
+
+    /// Fails the start while the default executor is what resolves.
+    #[must_use]
+    pub const fn require_custom_executor(mut self) -> Self {
+        self.require_custom = true;
+        self
+    }
+
+    /// Checks everything, probes the executor, closes what a dead process left open, and starts.
+    ///
+    /// # Errors
+    /// All faults together.
+    pub async fn build(self) -> Result<Belljar, StartError> {
+        let mut faults = Vec::new();
+        let executor = self.resolve_executor(&mut faults);
+        let ports = self.ports;
+        if ports.is_none() {
+            faults.push("no store: give the builder its ports".to_owned());
+        }
+        let options = self.draft.check().map_err(|more| faults.extend(more)).ok();
+        let (Some(options), Some(ports), Some(executor)) = (options, ports, executor) else {
+            return Err(StartError { faults });
+        };
+        let health = Health::new(options.require().clone());
+        if options.enabled()
+            && let Ok(report) = health.probe(&*executor).await
+        {
+            unknown_runtimes(&options, &report, executor.name(), &mut faults);
+        }
+        if !faults.is_empty() {
+            return Err(StartError { faults });
+        }
+        let slots = Slots::new(options.max_concurrent_per_tenant(), options.max_concurrent_total());
+        let (meter, access_denials) = (Arc::default(), AccessDenials::default());
+        let world = Arc::new(World { ports, options, executor, slots, health, meter, access_denials });
+        close_lost_runs(&world).await?;
+        tokio::spawn(keep_probing(Arc::downgrade(&world)));
+        Ok(Belljar { world })
+    }
+
+    fn resolve_executor(&self, faults: &mut Vec<String>) -> Option<Arc<dyn Executor>> {
+        if let [first, second, ..] = &self.executors[..] {
+            faults.push(format!("two executors were given, {} and {}: give one", first.name(), second.name()));
+        }
+        if let Some(custom) = self.executors.first() {
+            return Some(Arc::clone(custom));
+        }
+        match &self.default_executor {
+            Some(default) if self.require_custom => {
+                faults.push(format!(
+                    "require_custom_executor: the seam `Executor` resolves to the default `{}`; give the builder yours with \
+                     `.executor(…)`, or drop the requirement",
+                    default.name()
+                ));
+                Some(Arc::clone(default))
+            }
+            Some(default) => Some(Arc::clone(default)),
+            None if self.draft.enabled => {
+                faults.push("no executor: give the builder one with `.executor(…)`".to_owned());
+                None
+            }
+            None => Some(Arc::new(NoExecutor)),
+        }
+    }
+}
+
+fn unknown_runtimes(options: &Options, report: &Report, executor: &str, faults: &mut Vec<String>) {
+    let Some(known) = &report.runtimes else { return };
+    for (language, interpreter) in options.interpreters() {
+        if let Interpreter::Runtime(name) = interpreter
+            && !known.contains_key(name)
+        {
+            let known: Vec<_> = known.keys().map(belljar_executor::RuntimeName::as_str).collect();
+            faults.push(format!(
+                "interpreters.{language} = \"{name}\": the executor {executor} knows no such runtime (it knows {})",
+                known.join(", ")
+            ));
+        }
+    }
+}
+
+/// A run whose process died is closed as lost, and only such a run.
+async fn close_lost_runs(world: &World) -> Result<(), StartError> {
+    let fault = |error: crate::ports::StoreError| {
+        let source = std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
+        StartError { faults: vec![format!("runs that a dead process left open cannot be closed: {error}{source}")] }
+    };
+    for record in world.ports.executions.orphans().await.map_err(fault)? {
+        let id = record.execution_id.clone();
+        if close_orphan(world, record).await.map_err(fault)? {
+            tracing::warn!(execution_id = %id, "closed a run that a dead process left open");
+        }
+    }
+    Ok(())
+}
+
+async fn keep_probing(world: Weak<World>) {
+    loop {
+        if let Some(world) = world.upgrade() {
+            let health = Arc::clone(&world.health.changed);
+            drop(world);
+            tokio::select! {
+                () = tokio::time::sleep(PROBE_INTERVAL) => {}
+                () = health.notified() => {}
+            }
+        }
+        let Some(world) = world.upgrade() else { return };
+        if let Err(unavailable) = world.health.probe(&*world.executor).await {
+            tracing::error!(%unavailable, remedy = unavailable.remedy, "the executor is not ready");
+            drop(world);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+    }
+}
+
+/// Stands in while script execution is off and nobody gave an executor. The first gate is closed, so
+/// nothing ever reaches it; if something did, it would be refused.
+#[derive(Debug)]
+struct NoExecutor;
+
+#[async_trait::async_trait]
+impl Executor for NoExecutor {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    async fn execute(
+        &self,
+        _request: belljar_executor::ExecutionRequest,
+        _cancel: belljar_executor::Cancel,
+    ) -> Result<belljar_executor::Outcome, belljar_executor::ExecutorError> {
+        Err(belljar_executor::ExecutorError::unavailable("no executor is configured"))
+    }
+}

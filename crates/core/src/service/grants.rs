@@ -1,0 +1,199 @@
+//! Pins, granting and revoking.
+
+use std::collections::BTreeMap;
+
+use belljar_executor::{Digest, LogicalPath};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Belljar, need};
+use crate::audit::{Action, AuditDraft};
+use crate::caller::{Caller, Scope};
+use crate::code::Code;
+use crate::grant::{Grant, GrantTarget};
+use crate::ids::{AuditId, GrantId, RevisionId};
+use crate::pin::Pinner;
+use crate::refusal::Refusal;
+use crate::run::{SkillSelector, find_revision, find_script, find_skill};
+use crate::skill::{Revision, Skill};
+use crate::time::Timestamp;
+
+/// One script's pin.
+#[derive(Clone, Debug, Serialize)]
+pub struct PinnedScript {
+    /// Its pin.
+    pub pin: Digest,
+    /// The runtime name or interpreter path that would run it; none while its language is not allowed.
+    pub interpreter: Option<String>,
+}
+
+/// The pins of a revision under this configuration.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pins {
+    /// The skill.
+    pub skill: Skill,
+    /// The revision.
+    pub revision: Revision,
+    /// Every script.
+    pub scripts: BTreeMap<LogicalPath, PinnedScript>,
+    /// All scripts as a set, as a `*` grant pins them.
+    pub all: Digest,
+}
+
+/// What is to be granted.
+#[derive(Clone, Debug)]
+pub struct GrantRequest {
+    /// The skill.
+    pub skill: SkillSelector,
+    /// The revision; without one the published, else the latest.
+    pub revision: Option<RevisionId>,
+    /// A script by path or component id, or `*`.
+    pub target: String,
+    /// The pin that the reviewer saw.
+    pub expected_pin: Digest,
+    /// From when on the grant no longer counts.
+    pub expires_at: Option<Timestamp>,
+    /// Whether the other grants of the same target are revoked.
+    pub replace: bool,
+}
+
+/// Which grants are to be revoked.
+#[derive(Clone, Debug)]
+pub enum Revocation {
+    /// One grant.
+    Id(GrantId),
+    /// Every active grant of a target of a skill; `None`: of the whole skill.
+    Target(SkillSelector, Option<String>),
+}
+
+impl Belljar {
+    /// The pins of a revision.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`, `SKILL_NOT_FOUND`, `REVISION_NOT_FOUND`, `STORE_UNAVAILABLE`.
+    pub async fn pins(
+        &self,
+        caller: &Caller,
+        skill: &SkillSelector,
+        revision: Option<&RevisionId>,
+    ) -> Result<Pins, Refusal> {
+        need(caller, Scope::SkillsGrant)?;
+        let skill = find_skill(&self.world, caller, skill).await?;
+        let revision = find_revision(&self.world, &skill, revision).await?;
+        let files = self.world.ports.skills.files(&skill.tenant, &revision.id).await?;
+        let options = &self.world.options;
+        let pinner = Pinner { options, manifest: &revision.manifest, files: &files };
+        let scripts = revision.manifest.scripts.iter().filter_map(|(path, declaration)| {
+            let interpreter = declaration.language.as_ref().and_then(|key| options.interpreter(key));
+            let pin = pinner.script(path)?;
+            Some((path.clone(), PinnedScript { pin, interpreter: interpreter.map(ToString::to_string) }))
+        });
+        let (scripts, all) = (scripts.collect(), pinner.all());
+        Ok(Pins { skill, revision, scripts, all })
+    }
+
+    /// Grants exactly what the reviewer saw.
+    ///
+    /// # Errors
+    /// `CONFLICT` when the pin is not the current one; the answer does not tell the current one.
+    pub async fn grant(&self, caller: &Caller, request: GrantRequest) -> Result<Grant, Refusal> {
+        if self.world.options.multi_tenant() {
+            need(caller, Scope::PlatformAdmin)?;
+        }
+        let ports = &self.world.ports;
+        let now = ports.clock.now();
+        if request.expires_at.is_some_and(|expiry| expiry <= now) {
+            return Err(Refusal::invalid_argument("expires_at", "must be in the future"));
+        }
+        let pins = self.pins(caller, &request.skill, request.revision.as_ref()).await?;
+        let (target, current) = target_of(&pins, &request.target)?;
+        if current != request.expected_pin {
+            let message = "The pin is not the one of what would run now; look at it again before you grant it.";
+            return Err(Refusal::new(Code::Conflict, message));
+        }
+        let grant = Grant {
+            id: GrantId::new(&ports.ids.new_id()),
+            tenant: caller.tenant().clone(),
+            skill_id: pins.skill.id.clone(),
+            target,
+            pin: Some(request.expected_pin),
+            granted_by: caller.subject().to_owned(),
+            granted_at: now,
+            expires_at: request.expires_at,
+            revoked_at: None,
+        };
+        let entity = format!("{}/{}", pins.skill.slug, grant.target.as_str());
+        let facts = json!({ "grant": grant, "revision_id": pins.revision.id, "replace": request.replace });
+        let draft = self.draft(caller, Action::ScriptGrant, entity, now).with_after(&facts);
+        Ok(ports.grants.add(grant, request.replace, draft).await?)
+    }
+
+    /// Revokes grants; it takes effect on the next run.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when none of them is active.
+    pub async fn revoke(&self, caller: &Caller, revocation: Revocation) -> Result<Vec<Grant>, Refusal> {
+        need(caller, Scope::SkillsGrant)?;
+        let ports = &self.world.ports;
+        let now = ports.clock.now();
+        let grants = self.chosen(caller, &revocation).await?;
+        let active: Vec<_> = grants.into_iter().filter(|grant| grant.is_active(now)).collect();
+        let ids: Vec<_> = active.iter().map(|grant| grant.id.clone()).collect();
+        let none = || Refusal::new(Code::NotFound, "No active grant is meant by this.");
+        let first = active.first().ok_or_else(none)?;
+        let skill = ports.skills.find_by_id(caller.tenant(), &first.skill_id).await?;
+        let slug = skill.map_or_else(|| first.skill_id.to_string(), |skill| skill.slug.to_string());
+        let entity = match &ids[..] {
+            [_] => format!("{slug}/{}", first.target.as_str()),
+            _ => slug,
+        };
+        let draft = self.draft(caller, Action::ScriptRevoke, entity, now);
+        let draft = draft.with_before(&json!({ "grants": active })).with_after(&json!({ "revoked": ids }));
+        let revoked = ports.grants.revoke(caller.tenant(), &ids, now, draft).await?;
+        if revoked.is_empty() { Err(none()) } else { Ok(revoked) }
+    }
+
+    async fn chosen(&self, caller: &Caller, revocation: &Revocation) -> Result<Vec<Grant>, Refusal> {
+        let grants = self.world.ports.grants.list(caller.tenant()).await?;
+        match revocation {
+            Revocation::Id(id) => Ok(grants.into_iter().filter(|grant| grant.id == *id).collect()),
+            Revocation::Target(selector, target) => {
+                let skill = find_skill(&self.world, caller, selector).await?;
+                let meant = |grant: &Grant| {
+                    grant.skill_id == skill.id && target.as_ref().is_none_or(|target| grant.target.as_str() == target)
+                };
+                Ok(grants.into_iter().filter(meant).collect())
+            }
+        }
+    }
+
+    /// All of the tenant's grants, revoked and expired ones too, with their skills.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`, `STORE_UNAVAILABLE`.
+    pub async fn grants(&self, caller: &Caller) -> Result<Vec<(Grant, Option<Skill>)>, Refusal> {
+        need(caller, Scope::SkillsGrant)?;
+        let ports = &self.world.ports;
+        let mut listed = Vec::new();
+        for grant in ports.grants.list(caller.tenant()).await? {
+            let skill = ports.skills.find_by_id(caller.tenant(), &grant.skill_id).await?;
+            listed.push((grant, skill));
+        }
+        Ok(listed)
+    }
+
+    pub(super) fn draft(&self, caller: &Caller, action: Action, entity: String, now: Timestamp) -> AuditDraft {
+        let id = AuditId::new(&self.world.ports.ids.new_id());
+        AuditDraft::new(id, caller.tenant().clone(), caller.subject(), action, entity, now)
+    }
+}
+
+fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal> {
+    if target == "*" {
+        return Ok((GrantTarget::AllScripts, pins.all));
+    }
+    let path = find_script(&pins.revision, target)?;
+    let pinned = pins.scripts.get(&path).map(|script| script.pin);
+    let pin = pinned.ok_or_else(|| Refusal::new(Code::ScriptNotFound, "The revision has no such script."))?;
+    Ok((GrantTarget::script(&path), pin))
+}
