@@ -15,6 +15,8 @@ mod first_stage;
 #[cfg(target_os = "linux")]
 mod job;
 #[cfg(target_os = "linux")]
+mod memory;
+#[cfg(target_os = "linux")]
 mod refused;
 #[cfg(target_os = "linux")]
 mod rights;

@@ -73,8 +73,10 @@ pub struct Job {
     pub rlimits: Vec<ResourceLimit>,
     /// BPF programs, installed in this order.
     pub filters: Vec<Vec<u8>>,
-    /// Mount points that are looked at in the end: were they full?
+    /// The writable mount points: what is in them is memory of the run, and in the end, were they full?
     pub watched: Vec<Vec<u8>>,
+    /// How much memory all processes of the run and its files may use together.
+    pub memory_bytes: u64,
 }
 
 /// One resource limit.
@@ -159,7 +161,8 @@ impl<W: Write> Writer<W> {
             self.long(limit.hard)?;
         }
         self.list(&job.filters)?;
-        self.list(&job.watched)
+        self.list(&job.watched)?;
+        self.long(job.memory_bytes)
     }
 
     fn tag(&mut self, tag: u8, first: &[u8]) -> io::Result<()> {
@@ -258,7 +261,8 @@ impl<R: Read> Reader<R> {
         }
         let filters = self.list()?;
         let watched = self.list()?;
-        Ok(Job { program, argv, environment, folder, rlimits, filters, watched })
+        let memory_bytes = self.long()?;
+        Ok(Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes })
     }
 
     fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {

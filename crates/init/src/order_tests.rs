@@ -14,10 +14,12 @@ fn job() -> impl Strategy<Value = Job> {
         hard,
     });
     let lists = (vec(bytes(), 0..5), vec(bytes(), 0..5), vec(bytes(), 0..4), vec(bytes(), 0..4));
-    (bytes(), bytes(), vec(limit, 0..8), lists).prop_map(|(program, folder, rlimits, lists)| {
-        let (argv, environment, filters, watched) = lists;
-        Job { program, argv, environment, folder, rlimits, filters, watched }
-    })
+    (bytes(), bytes(), vec(limit, 0..8), lists, any::<u64>()).prop_map(
+        |(program, folder, rlimits, lists, memory_bytes)| {
+            let (argv, environment, filters, watched) = lists;
+            Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes }
+        },
+    )
 }
 
 fn step() -> impl Strategy<Value = (Step, Vec<u8>)> {

@@ -36,6 +36,8 @@ pub struct Ended {
     pub cpu_micros: u64,
     /// Whether a watched file system was full.
     pub disk_full: bool,
+    /// Whether pid 1 ended the run because it used too much memory.
+    pub memory_hit: bool,
 }
 
 /// How a process ended.
@@ -103,16 +105,16 @@ impl Record {
     /// The record as bytes.
     #[must_use]
     pub fn encode(self) -> [u8; RECORD_BYTES] {
-        let (kind, first, second, third, fourth, full) = match self {
-            Self::Started => (1, 0, 0, 0, 0, false),
-            Self::Ready => (2, 0, 0, 0, 0, false),
-            Self::Failed { stage, errno } => (3, stage.code(), errno, 0, 0, false),
-            Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full }) => {
+        let (kind, first, second, third, fourth, flags) = match self {
+            Self::Started => (1, 0, 0, 0, 0, [false; 2]),
+            Self::Ready => (2, 0, 0, 0, 0, [false; 2]),
+            Self::Failed { stage, errno } => (3, stage.code(), errno, 0, 0, [false; 2]),
+            Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit }) => {
                 let (signalled, value) = match how {
                     How::Exited(code) => (0, code),
                     How::Signalled(signal) => (1, signal),
                 };
-                (4, signalled, value, peak_kib, cpu_micros, disk_full)
+                (4, signalled, value, peak_kib, cpu_micros, [disk_full, memory_hit])
             }
         };
         let mut bytes = [0; RECORD_BYTES];
@@ -121,7 +123,7 @@ impl Record {
         bytes[8..12].copy_from_slice(&i32::to_le_bytes(second));
         bytes[16..24].copy_from_slice(&u64::to_le_bytes(third));
         bytes[24..32].copy_from_slice(&u64::to_le_bytes(fourth));
-        bytes[32] = u8::from(full);
+        bytes[32..34].copy_from_slice(&flags.map(u8::from));
         bytes
     }
 
@@ -143,7 +145,8 @@ impl Record {
             4 => {
                 let how = if first == 1 { How::Signalled(second) } else { How::Exited(second) };
                 let (peak_kib, cpu_micros) = (long(16)?, long(24)?);
-                Some(Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full: bytes[32] != 0 }))
+                let (disk_full, memory_hit) = (bytes[32] != 0, bytes[33] != 0);
+                Some(Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit }))
             }
             _ => None,
         }
@@ -169,9 +172,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_end_survives_the_channel(code: i32, signalled: bool, peak_kib: u64, cpu_micros: u64, disk_full: bool) {
+        fn an_end_survives_the_channel(code: i32, signalled: bool, peak_kib: u64, cpu_micros: u64, disk_full: bool, memory_hit: bool) {
             let how = if signalled { How::Signalled(code) } else { How::Exited(code) };
-            let record = Record::Ended(Ended { how, peak_kib, cpu_micros, disk_full });
+            let record = Record::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit });
             prop_assert_eq!(Record::decode(&record.encode()), Some(record));
         }
 

@@ -9,6 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use crate::calls::{self, Reaped, Side};
 use crate::channel::{At, Failure, Status, Streams, Word};
 use crate::job::{self, Prepared};
+use crate::memory::Watch;
 
 /// How often the last children are looked for, a millisecond apart, before they are left to the kernel:
 /// it kills what remains of the namespace when pid 1 ends, but then nobody counts what they used.
@@ -28,32 +29,51 @@ pub(crate) fn supervise(job: &Job, status: &Status, streams: Streams, program: O
     (0..3).for_each(calls::close_number);
     job::install_filters(job)?;
 
-    let how = watch(main, status, &children)?;
+    let first = watch(main, status, &children, Watch::new(job.memory_bytes, &job.watched))?;
     let disk_full = job.watched.iter().any(|path| is_full(path));
-    let how = how.or(end_all(main, &children));
+    let last = end_all(main, &children);
+    let how = match first {
+        First::Ended(how) => how,
+        First::Asked => last.unwrap_or(How::Signalled(libc::SIGKILL)),
+        First::Memory => How::Signalled(libc::SIGKILL),
+    };
     let (peak_kib, cpu_micros) = calls::usage_of_children();
-    status.ended(Ended { how: how.unwrap_or(How::Signalled(libc::SIGKILL)), peak_kib, cpu_micros, disk_full });
+    status.ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit: first == First::Memory });
     Ok(())
 }
 
-/// Waits for the end of the main process (how it ended) or a word of the service (`None`).
-fn watch(main: i32, status: &Status, children: &OwnedFd) -> Result<Option<How>, Failure> {
+/// Why the run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// The main process ended.
+    Ended(How),
+    /// The service asked for it.
+    Asked,
+    /// The run used too much memory.
+    Memory,
+}
+
+/// Waits for the first reason to end the run.
+fn watch(main: i32, status: &Status, children: &OwnedFd, mut memory: Watch<'_>) -> Result<First, Failure> {
     loop {
         let mut ready = [PollFd::new(status, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
-        match rustix::event::poll(&mut ready, None) {
+        match rustix::event::poll(&mut ready, Some(&memory.pause())) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error).at(Stage::Supervise),
         }
         let spoken = ready[0].revents().intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
         drain(children);
         if let Some(how) = reap_all(main).1 {
-            return Ok(Some(how));
+            return Ok(First::Ended(how));
         }
         match if spoken { status.received() } else { Word::Nothing } {
-            Word::End => return Ok(None),
+            Word::End => return Ok(First::Asked),
             // Nobody is left to tell: the kernel kills the namespace with its pid 1.
             Word::Gone => calls::end_now(0),
             Word::Nothing => {}
+        }
+        if memory.is_above() {
+            return Ok(First::Memory);
         }
     }
 }

@@ -49,7 +49,10 @@ fn finding(control: Control, facts: &Facts, expected: &Expected) -> Finding {
         Control::Devices => devices(facts),
         Control::Seccomp => seccomp(facts),
         Control::Landlock => Finding::missing("not applied yet"),
-        Control::Memory => weaker(has_limit(libc::RLIMIT_DATA, facts, expected), "per process: private data (rlimits)"),
+        Control::Memory => weaker(
+            has_limit(libc::RLIMIT_DATA, facts, expected),
+            "sampled: pid 1 adds up the run every 20 ms; private data of each process by rlimit",
+        ),
         Control::Tasks => {
             weaker(has_limit(libc::RLIMIT_NPROC, facts, expected), "an rlimit in the user namespace of the run")
         }

@@ -84,6 +84,7 @@ fn last_step(policy: &Policy, job: &Job) -> order::Job {
         rlimits: Policy::resource_limits(&job.limits, job.timeout_seconds()),
         filters: policy.filters().to_vec(),
         watched: Policy::writable(&job.limits).map(|mount| mount.path.into()).into(),
+        memory_bytes: job.limits.memory_bytes,
     }
 }
 

@@ -240,9 +240,13 @@ fn usage_of(ended: Ended) -> Usage {
     }
 }
 
-/// Only what was observed: a file system that is full at the end, and the kernel's own signal for time.
+/// Only what was observed: pid 1 that ended the run for its memory, a file system that is full at the end,
+/// and the kernel's own signal for time.
 fn limits_hit(job: &Job, ending: RunEnding, ended: &Ended) -> Vec<LimitHit> {
     let mut hit = Vec::new();
+    if ended.memory_hit {
+        hit.push(LimitHit::Memory);
+    }
     if ended.disk_full && ending != RunEnding::Exited(0) {
         hit.push(LimitHit::Disk);
     }

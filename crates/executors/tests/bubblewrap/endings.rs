@@ -112,6 +112,23 @@ async fn a_full_folder_is_named_when_the_script_failed() {
 }
 
 #[tokio::test]
+async fn memory_of_the_whole_run_is_sampled_and_the_limit_is_named() {
+    // Each of them is below the limit of a process; together, or in shared memory, they are above it.
+    let children = "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n        b = bytearray(b'x' * (200 << 20)); time.sleep(30)\ntime.sleep(30)";
+    let shared = "import mmap, os\nm = mmap.mmap(-1, 700 << 20)\n\
+        for i in range(0, 700 << 20, 1 << 20): m[i:i + (1 << 20)] = b'z' * (1 << 20)\nos.kill(os.getpid(), 19)";
+    for content in [children, shared] {
+        let outcome = python(content).run().await;
+        assert_eq!(outcome.ending(), Ending::Exited { code: 128 + 9, signal: Some(9) });
+        assert_eq!(outcome.limits_hit(), [LimitHit::Memory]);
+    }
+    // Shared between many processes, it counts once.
+    let honest = "import os, time\nb = bytearray(b'x' * (100 << 20))\nfor _ in range(10):\n    if os.fork() == 0:\n        time.sleep(1); os._exit(0)\ntime.sleep(0.5)\nprint('ok')";
+    let outcome = python(honest).run().await;
+    assert_eq!((outcome.stdout().text.as_str(), outcome.limits_hit()), ("ok\n", &[][..]));
+}
+
+#[tokio::test]
 async fn a_process_that_uses_more_cores_than_it_has_is_named() {
     let content = "import hashlib, threading\nb = bytes(1 << 20)\ndef f():\n    while True: hashlib.sha256(b)\n\
         for _ in range(4): threading.Thread(target=f).start()";
