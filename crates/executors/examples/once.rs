@@ -1,5 +1,5 @@
 //! Runs one script file with the bubblewrap executor and prints its outcome as JSON:
-//! `once RUNTIME FILE [TIMEOUT_MS [CAP]]`, the arguments for the script on standard input.
+//! `once RUNTIME FILE [TIMEOUT_MS [CAP [WORKSPACE_BYTES]]]`, the arguments for the script on standard input.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,9 +15,13 @@ use belljar_executors::{Bubblewrap, BubblewrapOptions};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [runtime, file, rest @ ..] = &words[..] else { return Err("once RUNTIME FILE [TIMEOUT_MS [CAP]]".into()) };
+    let [runtime, file, rest @ ..] = &words[..] else {
+        return Err("once RUNTIME FILE [TIMEOUT_MS [CAP [WORKSPACE_BYTES]]]".into());
+    };
     let timeout = rest.first().map_or(Ok(10_000), |text| text.parse())?;
     let cap = rest.get(1).map_or(Ok(262_144), |text| text.parse())?;
+    let mut limits = Limits::default();
+    limits.workspace_bytes = rest.get(2).map_or(Ok(limits.workspace_bytes), |text| text.parse())?;
     let arguments = std::io::read_to_string(std::io::stdin())?;
     let content = std::fs::read_to_string(file)?;
     let path = LogicalPath::parse("scripts/main")?;
@@ -39,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         cwd: WorkingDirectory::Workspace,
         files: FileTree::new(BTreeMap::from([(path, Arc::from(content.as_bytes()))])),
         limits_class: LimitsClass::parse("standard")?,
-        limits: Limits::default(),
+        limits,
         timeout: Duration::from_millis(timeout),
         max_output_bytes: cap,
     });
