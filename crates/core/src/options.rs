@@ -6,6 +6,16 @@ use std::time::Duration;
 
 use belljar_executor::{Interpreter, LanguageKey, Limits, LimitsClass, Requirement};
 
+/// What happens to an allow-list entry whose runtime the executor does not know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnknownRuntimes {
+    /// The service does not start: somebody asked for it by name.
+    #[default]
+    Refuse,
+    /// The entry is left out, as fits a list that nobody wrote for this host.
+    LeaveOut,
+}
+
 /// Options as written down. [`check`](Self::check) reports everything that is wrong at once.
 #[derive(Clone, Debug)]
 pub struct OptionsDraft {
@@ -39,6 +49,8 @@ pub struct OptionsDraft {
     pub runtime_limits: BTreeMap<String, String>,
     /// What the executor's report must say.
     pub require: Requirement,
+    /// What happens to an allow-list entry whose runtime the executor does not know.
+    pub unknown_runtimes: UnknownRuntimes,
     /// Whether several tenants share this service: then granting a stored script needs `platform:admin`.
     pub multi_tenant: bool,
 }
@@ -62,6 +74,7 @@ impl Default for OptionsDraft {
             limits_classes: BTreeMap::new(),
             runtime_limits: BTreeMap::new(),
             require: Requirement::default(),
+            unknown_runtimes: UnknownRuntimes::default(),
             multi_tenant: false,
         }
     }
@@ -260,6 +273,11 @@ impl Options {
     /// The whole allow-list.
     pub fn interpreters(&self) -> impl Iterator<Item = (&LanguageKey, &Interpreter)> {
         self.interpreters.iter()
+    }
+
+    /// Leaves out what the executor cannot run.
+    pub(crate) fn retain_interpreters(&mut self, mut keep: impl FnMut(&Interpreter) -> bool) {
+        self.interpreters.retain(|_, interpreter| keep(interpreter));
     }
 
     /// The limits class of a language's runs.

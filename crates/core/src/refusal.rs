@@ -13,14 +13,14 @@ use crate::ports::StoreError;
 pub struct Refusal {
     code: Code,
     message: String,
-    details: Map<String, Value>,
+    details: Box<Map<String, Value>>,
     retry_after: Option<Duration>,
 }
 
 impl Refusal {
     /// A refusal with this code and sentence.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: Map::new(), retry_after: None }
+        Self { code, message: message.into(), details: Box::default(), retry_after: None }
     }
 
     /// A closed gate.
@@ -62,7 +62,7 @@ impl Refusal {
 
     /// The details.
     #[must_use]
-    pub const fn details(&self) -> &Map<String, Value> {
+    pub fn details(&self) -> &Map<String, Value> {
         &self.details
     }
 

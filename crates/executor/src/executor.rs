@@ -1,6 +1,7 @@
 //! The trait.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
@@ -29,4 +30,19 @@ pub trait Executor: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`ExecutorError`] when there is no outcome to tell.
     async fn execute(&self, request: ExecutionRequest, cancel: Cancel) -> Result<Outcome, ExecutorError>;
+}
+
+#[async_trait]
+impl<E: Executor + ?Sized> Executor for Arc<E> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    async fn probe(&self) -> Result<Report, Unavailable> {
+        (**self).probe().await
+    }
+
+    async fn execute(&self, request: ExecutionRequest, cancel: Cancel) -> Result<Outcome, ExecutorError> {
+        (**self).execute(request, cancel).await
+    }
 }

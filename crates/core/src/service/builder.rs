@@ -8,7 +8,7 @@ use belljar_executor::{Executor, Interpreter, Report};
 
 use super::Belljar;
 use crate::health::Health;
-use crate::options::{Options, OptionsDraft};
+use crate::options::{Options, OptionsDraft, UnknownRuntimes};
 use crate::ports::Ports;
 use crate::run::{AccessDenials, Slots, World, close_orphan};
 
@@ -129,15 +129,19 @@ impl Builder {
         if ports.is_none() {
             faults.push("no store: give the builder its ports".to_owned());
         }
+        let policy = self.draft.unknown_runtimes;
         let options = self.draft.check().map_err(|more| faults.extend(more)).ok();
-        let (Some(options), Some(ports), Some(executor)) = (options, ports, executor) else {
+        let (Some(mut options), Some(ports), Some(executor)) = (options, ports, executor) else {
             return Err(StartError { faults });
         };
         let health = Health::new(options.require().clone());
         if options.enabled()
             && let Ok(report) = health.probe(&*executor).await
         {
-            unknown_runtimes(&options, &report, executor.name(), &mut faults);
+            match policy {
+                UnknownRuntimes::Refuse => refuse_unknown_runtimes(&options, &report, executor.name(), &mut faults),
+                UnknownRuntimes::LeaveOut => options.retain_interpreters(|interpreter| knows(&report, interpreter)),
+            }
         }
         if !faults.is_empty() {
             return Err(StartError { faults });
@@ -176,15 +180,20 @@ impl Builder {
     }
 }
 
-fn unknown_runtimes(options: &Options, report: &Report, executor: &str, faults: &mut Vec<String>) {
+fn knows(report: &Report, interpreter: &Interpreter) -> bool {
+    match (interpreter, &report.runtimes) {
+        (Interpreter::Runtime(name), Some(known)) => known.contains_key(name),
+        _ => true,
+    }
+}
+
+fn refuse_unknown_runtimes(options: &Options, report: &Report, executor: &str, faults: &mut Vec<String>) {
     let Some(known) = &report.runtimes else { return };
     for (language, interpreter) in options.interpreters() {
-        if let Interpreter::Runtime(name) = interpreter
-            && !known.contains_key(name)
-        {
+        if !knows(report, interpreter) {
             let known: Vec<_> = known.keys().map(belljar_executor::RuntimeName::as_str).collect();
             faults.push(format!(
-                "interpreters.{language} = \"{name}\": the executor {executor} knows no such runtime (it knows {})",
+                "interpreters.{language} = \"{interpreter}\": the executor {executor} knows no such runtime (it knows {})",
                 known.join(", ")
             ));
         }

@@ -1,0 +1,73 @@
+//! The one place that builds the world: store, executor, clock, service.
+
+use std::sync::Arc;
+
+use anyhow::{Result, anyhow};
+use belljar_core::Belljar;
+use belljar_core::caller::Caller;
+use belljar_core::code::Code;
+use belljar_core::ids::OwnerId;
+use belljar_core::options::UnknownRuntimes;
+use belljar_core::ports::{Ids, Ports};
+use belljar_core::refusal::Refusal;
+use belljar_executors::{Bubblewrap, BubblewrapOptions};
+use belljar_store::{Store, StoreOptions};
+
+use crate::arguments::Global;
+use crate::config::{self, Config, ExecutorName, Loaded, Origin};
+use crate::state;
+use crate::world::{SystemClock, UuidIds};
+
+/// A running world.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) belljar: Belljar,
+    pub(crate) caller: Caller,
+    pub(crate) executor: Arc<Bubblewrap>,
+}
+
+/// Builds the world that the configuration and the command line describe.
+pub(crate) async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
+    let Loaded { config, origin } = config::load(global.config.as_deref())?;
+    let executor = Arc::new(self::executor(executor.unwrap_or(config.execution.executor)));
+    let mut draft = config.draft()?;
+    if origin == Origin::BuiltIn {
+        // Nobody wrote this list for this host: a runtime that is not installed is left out.
+        draft.unknown_runtimes = UnknownRuntimes::LeaveOut;
+    }
+    let store = open_store(global).await?;
+    let ports = Ports {
+        skills: Arc::new(store.clone()),
+        grants: Arc::new(store.clone()),
+        audit: Arc::new(store.clone()),
+        executions: Arc::new(store.clone()),
+        pauses: Arc::new(store),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(UuidIds),
+    };
+    let builder = Belljar::builder().options(draft).ports(ports).default_executor(Arc::clone(&executor));
+    let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
+    let caller = state::caller(&config.local)?;
+    Ok(App { belljar, caller, executor })
+}
+
+/// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.
+pub(crate) fn executor(name: ExecutorName) -> Bubblewrap {
+    match name {
+        ExecutorName::Auto | ExecutorName::Bubblewrap => Bubblewrap::new(BubblewrapOptions::default()),
+    }
+}
+
+/// Opens the store of the state folder.
+pub(crate) async fn open_store(global: &Global) -> Result<Store> {
+    let folder = state::folder(global.state.as_ref())?;
+    let owner = OwnerId::new(&UuidIds.new_id());
+    Store::open(StoreOptions::new(folder), owner)
+        .await
+        .map_err(|error| Refusal::new(Code::StoreUnavailable, error.to_string()).into())
+}
+
+/// The checked options of a configuration, as `config check` wants them.
+pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
+    Ok(config.draft()?.check().err().unwrap_or_default())
+}

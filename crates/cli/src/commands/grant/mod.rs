@@ -1,0 +1,31 @@
+//! `belljar grant`.
+
+mod add;
+mod list;
+mod revoke;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use belljar_core::grant::Grant as Granted;
+
+use crate::app;
+use crate::arguments::{Global, Grant};
+use crate::output;
+
+/// Runs one of its commands.
+pub(super) async fn run(global: &Global, command: Grant) -> Result<ExitCode> {
+    let app = app::build(global, None).await?;
+    match command {
+        Grant::Add { skill, script, pin, revision, expires, replace } => {
+            add::run(global, &app, add::Wanted { skill, script, pin, revision, expires, replace }).await
+        }
+        Grant::List => list::run(global, &app).await,
+        Grant::Revoke { grant, script } => revoke::run(global, &app, &grant, script).await,
+    }
+}
+
+fn describe(grant: &Granted, skill: &str) -> String {
+    let pin = grant.pin.map_or_else(|| "no pin".to_owned(), |pin| pin.to_string());
+    format!("{} · {skill} {} · pin {pin}", grant.id, output::safe(grant.target.as_str()))
+}

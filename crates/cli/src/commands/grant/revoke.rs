@@ -1,0 +1,36 @@
+//! `belljar grant revoke`.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use belljar_core::envelope;
+use belljar_core::ids::GrantId;
+use belljar_core::refusal::Refusal;
+use belljar_core::run::SkillSelector;
+use belljar_core::service::Revocation;
+use belljar_executor::SkillName;
+use serde_json::json;
+
+use super::describe;
+use crate::app::App;
+use crate::arguments::Global;
+use crate::output;
+
+/// Revokes one grant by its id, or those of a skill.
+pub(super) async fn run(global: &Global, app: &App, which: &str, script: Option<String>) -> Result<ExitCode> {
+    let by_id = app.belljar.grants(&app.caller).await?.into_iter().any(|(grant, _)| grant.id.as_str() == which);
+    let revocation = if by_id && script.is_none() {
+        Revocation::Id(GrantId::new(which))
+    } else {
+        let slug = SkillName::parse(which).map_err(|error| Refusal::invalid_argument("grant", error))?;
+        Revocation::Target(SkillSelector::Slug(slug), script)
+    };
+    let revoked = app.belljar.revoke(&app.caller, revocation).await?;
+    if global.json {
+        output::json(&envelope::of("revoked", json!(revoked)));
+    } else {
+        let skill = if by_id { "" } else { which };
+        revoked.iter().for_each(|grant| output::line(&format!("revoked {}", describe(grant, skill))));
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,72 @@
+//! `--explain`: mounts, environment, limits, command line and gates, without running.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use belljar_core::envelope;
+use belljar_core::service::Plan;
+use belljar_executors::Plan as SandboxPlan;
+use serde_json::json;
+
+use crate::app::App;
+use crate::arguments::Global;
+use crate::output;
+
+/// Shows what the script would see.
+pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitCode> {
+    let sandbox = match &plan.request {
+        Some(request) => Some(app.executor.explain(request).await.map_err(describe)?),
+        None => None,
+    };
+    if global.json {
+        let data = json!({
+            "pin": plan.pin,
+            "revision_id": plan.revision_id,
+            "revision": plan.revision_number,
+            "closed_gate": plan.closed,
+            "sandbox": sandbox,
+        });
+        output::json(&envelope::of("explanation", data));
+        return Ok(ExitCode::SUCCESS);
+    }
+    match plan.closed {
+        None => output::line("gates     all open: it would run"),
+        Some(reason) => output::line(&format!("gates     closed: {reason}. {}", reason.sentence())),
+    }
+    if let Some(pin) = plan.pin {
+        output::line(&format!("pin       {pin} (revision {}, {})", plan.revision_number, plan.revision_id));
+    }
+    if let Some(sandbox) = sandbox {
+        show(&sandbox);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn describe(error: belljar_executor::ExecutorError) -> anyhow::Error {
+    anyhow::Error::new(error).context("the sandbox cannot be described")
+}
+
+fn show(plan: &SandboxPlan) {
+    output::line(&format!("driver    {}", plan.driver));
+    output::line(&format!("runs      {}", output::safe(&plan.argv.join(" "))));
+    output::line(&format!("in        {}", plan.folder));
+    output::line("sees");
+    let mounts = plan.mounts.iter().map(|mount| {
+        let size = mount.bytes.map_or_else(String::new, output::size);
+        let inodes = mount.inodes.map_or_else(String::new, |inodes| format!("{inodes} inodes"));
+        let rights = if mount.writable { "writable" } else { "read-only" };
+        vec![format!("  {}", mount.path), rights.to_owned(), size, inodes, mount.holds.to_owned()]
+    });
+    output::text(&output::table(&mounts.collect::<Vec<_>>()));
+    output::line("environment");
+    for (name, value) in &plan.environment {
+        output::line(&format!("  {name}={}", output::safe(value)));
+    }
+    output::line("limits");
+    let limits = json!(plan.limits);
+    for (name, value) in limits.as_object().into_iter().flatten() {
+        output::line(&format!("  {name} {value}"));
+    }
+    output::line(&format!("  timeout_seconds {}", plan.timeout_seconds));
+    output::line(&format!("  max_output_bytes {}", plan.max_output_bytes));
+}

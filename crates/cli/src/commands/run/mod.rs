@@ -1,0 +1,124 @@
+//! `belljar run`.
+
+mod approve;
+mod explain;
+mod finish;
+mod input;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use belljar_core::code::Reason;
+use belljar_core::ids::RevisionId;
+use belljar_core::refusal::Refusal;
+use belljar_core::run::{Call, SkillSelector};
+use belljar_core::skill::{Saved, SkillFolder, Strictness};
+use belljar_executor::{RunId, SkillName};
+
+use super::skill;
+use crate::app::{self, App};
+use crate::arguments::{Global, Run};
+
+/// A skill as the command line names it.
+enum Source {
+    /// A folder, read into memory once.
+    Folder(Box<SkillFolder>),
+    /// A saved skill, and the revision if one is fixed.
+    Saved(SkillName, Option<RevisionId>),
+}
+
+/// Runs a script: imports a folder as a revision, asks for approval where that is possible, runs, and
+/// passes on what the script wrote.
+pub(super) async fn run(global: &Global, arguments: Run) -> Result<ExitCode> {
+    let input = arguments.input.as_deref().map(input::read).transpose()?;
+    let run_id = arguments.run_id.as_deref().map(RunId::parse).transpose();
+    let run_id = run_id.map_err(|error| Refusal::invalid_argument("--run-id", error))?;
+    let source = Source::read(global, &arguments)?;
+    let app = app::build(global, arguments.executor).await?;
+    let (selector, revision, imported) = source.import(global, &app).await?;
+    let call = Call {
+        skill: selector,
+        revision,
+        script: arguments.script.clone(),
+        arguments_json: input,
+        argv: arguments.arguments.iter().chain(&arguments.rest).cloned().collect(),
+        timeout_seconds: arguments.timeout,
+        run_id,
+    };
+    go(global, &app, &arguments, imported.as_ref(), call).await
+}
+
+async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved>, call: Call) -> Result<ExitCode> {
+    let plan = app.belljar.plan(&app.caller, call.clone()).await;
+    if arguments.explain {
+        return explain::run(global, app, &plan?).await;
+    }
+    let mut prompted = false;
+    if let Ok(plan) = &plan
+        && plan.closed.is_some_and(wants_a_grant)
+    {
+        let decision = approve::decide(global, app, arguments.grant, imported, &call, plan)?;
+        if decision.approved {
+            approve::grant(app, &call, plan).await?;
+        }
+        prompted = decision.prompted;
+    }
+    let asked = arguments.timeout;
+    let answer = finish::execute(app, call.clone()).await;
+    match answer {
+        Ok(answer) => Ok(finish::tell(global, &answer, asked)),
+        Err(refusal) => {
+            if !global.json
+                && !prompted
+                && refusal.reason().is_some_and(|reason| GRANT_REASONS.iter().any(|known| known.as_str() == reason))
+            {
+                approve::tell_how(app, &call, imported).await?;
+            }
+            let refusal = approve::with_pin(app, refusal, &call).await;
+            Err(refusal.into())
+        }
+    }
+}
+
+/// The reasons that a grant opens.
+const GRANT_REASONS: [Reason; 3] = [Reason::GrantMissing, Reason::GrantUnpinned, Reason::ContentChanged];
+
+fn wants_a_grant(reason: Reason) -> bool {
+    GRANT_REASONS.contains(&reason)
+}
+
+impl Source {
+    /// A name with a slash, or of a folder that holds a skill, is a folder; any other is a saved skill's.
+    fn read(global: &Global, arguments: &Run) -> Result<Self> {
+        let Run { skill: text, revision, .. } = arguments;
+        let path = Path::new(text);
+        if text.contains('/') || text == "." || text == ".." || path.join("SKILL.md").is_file() {
+            if revision.is_some() {
+                let message = format!("goes with a saved skill, and {text} is a folder");
+                return Err(Refusal::invalid_argument("--revision", message).into());
+            }
+            return Ok(Self::Folder(Box::new(skill::read(global, path, Strictness::Lenient)?)));
+        }
+        let slug = SkillName::parse(text).map_err(|error| {
+            let message = format!("{text:?} is neither a folder with a SKILL.md nor a skill's name: {error}");
+            Refusal::invalid_argument("skill", message)
+        })?;
+        Ok(Self::Saved(slug, revision.as_deref().map(RevisionId::new)))
+    }
+
+    /// Imports a folder as a revision; its run is fixed to exactly that one.
+    async fn import(self, global: &Global, app: &App) -> Result<(SkillSelector, Option<RevisionId>, Option<Saved>)> {
+        match self {
+            Self::Saved(slug, revision) => Ok((SkillSelector::Slug(slug), revision, None)),
+            Self::Folder(read) => {
+                if !global.json {
+                    skill::tell_notes(&read);
+                }
+                let saved = app.belljar.save_skill(&app.caller, read.manifest, read.files).await?;
+                let (skill, revision) = (saved.skill.id.clone(), saved.revision.id.clone());
+                Ok((SkillSelector::Id(skill), Some(revision), Some(saved)))
+            }
+        }
+    }
+}

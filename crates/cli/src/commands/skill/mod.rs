@@ -1,0 +1,70 @@
+//! `belljar skill`.
+
+mod add;
+mod check;
+mod list;
+mod show;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use belljar_core::code::Code;
+use belljar_core::refusal::Refusal;
+use belljar_core::skill::{Problem, SaveLimits, SkillFolder, Strictness, read_folder};
+use serde_json::json;
+
+use crate::app;
+use crate::arguments::{Global, Skill};
+use crate::config;
+use crate::output;
+
+/// Runs one of its commands.
+pub(super) async fn run(global: &Global, command: Skill) -> Result<ExitCode> {
+    match command {
+        Skill::Check { folder, strict } => check::run(global, &folder, strictness(strict)),
+        Skill::Add { folder, strict } => {
+            let read = read(global, &folder, strictness(strict))?;
+            add::run(global, &app::build(global, None).await?, read).await
+        }
+        Skill::List => list::run(global, &app::build(global, None).await?).await,
+        Skill::Show { skill, revision } => {
+            show::run(global, &app::build(global, None).await?, &skill, revision.as_deref()).await
+        }
+    }
+}
+
+const fn strictness(strict: bool) -> Strictness {
+    if strict { Strictness::Strict } else { Strictness::Lenient }
+}
+
+/// Reads a skill's folder under the configured limits; all problems become one refusal.
+pub(super) fn read(global: &Global, folder: &Path, strictness: Strictness) -> Result<SkillFolder> {
+    let loaded = config::load(global.config.as_deref())?;
+    let limits = SaveLimits { max_script_bytes: loaded.config.execution.max_script_bytes, ..SaveLimits::default() };
+    read_folder(folder, strictness, &limits).map_err(|problems| refuse(folder, &problems).into())
+}
+
+fn refuse(folder: &Path, problems: &[Problem]) -> Refusal {
+    let lines: Vec<_> = problems.iter().map(|problem| format!("\n  - {}", describe(problem))).collect();
+    let message =
+        format!("{} is not a skill that can be saved:{}", output::safe(&folder.display().to_string()), lines.concat());
+    let problems: Vec<_> =
+        problems.iter().map(|problem| json!({ "path": problem.path, "message": problem.message })).collect();
+    Refusal::new(Code::InvalidArgument, message).with("problems", json!(problems))
+}
+
+fn describe(problem: &Problem) -> String {
+    match &problem.path {
+        Some(path) => format!("{}: {}", output::safe(path), output::safe(&problem.message)),
+        None => output::safe(&problem.message),
+    }
+}
+
+/// What a lenient import repaired or warns of, on standard error.
+pub(super) fn tell_notes(read: &SkillFolder) {
+    for note in &read.notes {
+        let path = note.path.as_deref().map_or_else(String::new, |path| format!("{}: ", output::safe(path)));
+        output::note(&format!("note: {path}{}", output::safe(&note.message)));
+    }
+}

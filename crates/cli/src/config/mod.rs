@@ -1,0 +1,92 @@
+//! Configuration in two stages: what is written (unknown keys refused), and the checked options.
+//!
+//! A file that exists is taken as it stands. Without one a built-in configuration is used, which
+//! `config show` prints. What widens execution comes from the file alone, never from the environment.
+
+mod built_in;
+mod sections;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use belljar_core::options::OptionsDraft;
+use belljar_executor::Requirement;
+
+pub(crate) use sections::{Config, ExecutorName, Local};
+
+use crate::state;
+
+/// Where a configuration comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// No file: the built-in one.
+    BuiltIn,
+    /// This file.
+    File(PathBuf),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("built-in (no configuration file)"),
+            Self::File(path) => write!(formatter, "{}", path.display()),
+        }
+    }
+}
+
+/// A configuration and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) config: Config,
+    pub(crate) origin: Origin,
+}
+
+/// Reads the named file, else the user's, else the system's, else the built-in configuration.
+pub(crate) fn load(named: Option<&Path>) -> Result<Loaded> {
+    if let Some(path) = named {
+        return read(path);
+    }
+    for path in state::config_candidates() {
+        // A file that exists and cannot be read must not be passed over: it may be the stricter one.
+        if std::fs::symlink_metadata(&path).is_ok() {
+            return read(&path);
+        }
+    }
+    Ok(Loaded { config: built_in::config(), origin: Origin::BuiltIn })
+}
+
+fn read(path: &Path) -> Result<Loaded> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("the configuration file {} cannot be read", path.display()))?;
+    let config =
+        toml::from_str(&text).with_context(|| format!("the configuration file {} is wrong", path.display()))?;
+    Ok(Loaded { config, origin: Origin::File(path.to_owned()) })
+}
+
+impl Config {
+    /// The options to be checked.
+    pub(crate) fn draft(&self) -> Result<OptionsDraft> {
+        let execution = &self.execution;
+        if let Some((first, _)) = self.interpreters.iter().find(|(_, value)| value.trim().is_empty()) {
+            bail!("interpreters.{first} is blank");
+        }
+        Ok(OptionsDraft {
+            enabled: execution.enabled,
+            platform_isolation_acknowledged: execution.platform_isolation_acknowledged,
+            allow_stored_scripts: execution.allow_stored_scripts,
+            interpreters: self.interpreters.clone(),
+            timeout_default_seconds: execution.timeout.default,
+            timeout_max_seconds: execution.timeout.max,
+            max_output_bytes: execution.max_output_bytes,
+            max_argument_bytes: execution.max_argument_bytes,
+            max_script_bytes: execution.max_script_bytes,
+            max_concurrent_per_tenant: execution.max_concurrent_per_tenant,
+            max_concurrent_total: execution.max_concurrent_total,
+            slot_wait_seconds: execution.slot_wait_seconds,
+            limits_classes: self.limits.clone(),
+            runtime_limits: self.runtimes.iter().map(|(key, runtime)| (key.clone(), runtime.limits.clone())).collect(),
+            require: Requirement::with(&self.isolation.require),
+            multi_tenant: false,
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! The `belljar` command: parses, dispatches, and turns what came of it into an exit code.
+
+mod app;
+mod arguments;
+mod commands;
+mod config;
+mod exit;
+mod output;
+mod state;
+mod telemetry;
+mod world;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+use crate::exit::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    telemetry::start(&arguments.global);
+    let json = arguments.global.json;
+    match commands::dispatch(arguments) {
+        Ok(code) => code,
+        Err(failure) => Failure::from(failure).report(json),
+    }
+}

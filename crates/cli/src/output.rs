@@ -1,0 +1,116 @@
+//! What people and programs read: human text, tables and JSON. A closed pipe is not an error.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+
+use belljar_core::refusal::Refusal;
+use serde_json::Value;
+
+/// One JSON document on standard output.
+pub(crate) fn json(value: &Value) {
+    line(&value.to_string());
+}
+
+/// One line on standard output.
+pub(crate) fn line(text: &str) {
+    drop(writeln!(stdout().lock(), "{text}"));
+}
+
+/// Text on standard output as it is.
+pub(crate) fn text(text: &str) {
+    let mut out = stdout().lock();
+    drop(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Text on standard error as it is.
+pub(crate) fn error_text(text: &str) {
+    drop(stderr().lock().write_all(text.as_bytes()));
+}
+
+/// One line on standard error.
+pub(crate) fn note(text: &str) {
+    drop(writeln!(stderr().lock(), "{text}"));
+}
+
+/// Whether a person reads standard error.
+pub(crate) fn is_watched() -> bool {
+    stderr().is_terminal()
+}
+
+/// A refusal on standard error: the sentence, the code, the reason, and what can be done.
+pub(crate) fn refusal(refusal: &Refusal) {
+    let reason = refusal.reason().map_or_else(String::new, |reason| format!(", {reason}"));
+    note(&format!("belljar: {} ({}{reason})", refusal.message(), refusal.code()));
+    let list = |key: &str, label: &str| {
+        let items = refusal.details().get(key).and_then(Value::as_array);
+        let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).collect();
+        if !items.is_empty() {
+            note(&format!("         {label}: {}", items.join(", ")));
+        }
+    };
+    list("candidates", "there are");
+    list("changed_files", "changed since it was granted");
+}
+
+/// Control characters, which a terminal would obey, as visible escapes. For text that a skill wrote.
+pub(crate) fn safe(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() || is_direction(c) { c.escape_unicode().to_string() } else { c.to_string() })
+        .collect()
+}
+
+/// Characters that turn the direction of writing, which can make a name look like another.
+const fn is_direction(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}')
+}
+
+/// A size with the unit a person would choose.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    for (unit, factor) in UNITS {
+        if bytes >= factor {
+            let tenths = bytes * 10 / factor;
+            return match tenths % 10 {
+                0 => format!("{} {unit}", tenths / 10),
+                rest => format!("{}.{rest} {unit}", tenths / 10),
+            };
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+/// A table with two spaces between its columns; the last column is not padded.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut written = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let padding = width - cell.chars().count();
+            written.push_str(cell);
+            written.extend(std::iter::repeat_n(' ', padding + 2));
+        }
+        text.push_str(written.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_read_well() {
+        assert_eq!(
+            [12, 1024, 1536, 512 << 20, 3 << 30].map(size),
+            ["12 bytes", "1 KiB", "1.5 KiB", "512 MiB", "3 GiB"]
+        );
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(safe("a\u{1b}[2Jb\u{202e}c\n"), "a\\u{1b}[2Jb\\u{202e}c\\u{a}");
+    }
+}
