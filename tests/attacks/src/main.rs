@@ -25,7 +25,17 @@ use crate::corpus::Manifest;
 use crate::expected::ExpectedFailures;
 use crate::pass::{EXECUTORS, Ground, Pass, User};
 
-fn main() -> Result<ExitCode> {
+fn main() -> ExitCode {
+    run().unwrap_or_else(|error| {
+        #[expect(clippy::print_stderr, reason = "where a test program tells why it cannot start")]
+        {
+            eprintln!("error: {error:#}");
+        }
+        ExitCode::FAILURE
+    })
+}
+
+fn run() -> Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if let Some((reaper::WORD, rest)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         reaper::main(rest)?;
@@ -37,6 +47,7 @@ fn main() -> Result<ExitCode> {
     let shared = Arc::new(Shared { manifest: Manifest::load()?, expected: ExpectedFailures::load()? });
     let ground = if arguments.list { None } else { Some(Ground::prepare(&pass::find_binary()?)?) };
     let mut trials = corpus_trials(&shared);
+    trials.push(harness_trial(&shared, ground.as_ref().map(Ground::unsealed_pass).transpose()?));
     for (executor, user) in EXECUTORS.into_iter().flat_map(|executor| User::ALL.map(|user| (executor, user))) {
         trials.extend(Half::new(ground.as_ref(), executor, user)?.trials(&shared));
     }
@@ -60,6 +71,15 @@ fn corpus_trials(shared: &Arc<Shared>) -> Vec<Trial> {
         trial("corpus::every_word_of_the_manifest_is_known", |shared| shared.manifest.check_words()),
         trial("corpus::expected_failures_may_be_expected", |shared| shared.expected.check(&shared.manifest)),
     ]
+}
+
+/// The test of the harness itself.
+fn harness_trial(shared: &Arc<Shared>, pass: Option<Pass>) -> Trial {
+    let shared = shared.clone();
+    Trial::test("harness::notices_what_is_not_sealed", move || {
+        let pass = pass.ok_or("there is no ground to run on")?;
+        trial::notices_what_is_not_sealed(&pass, &shared.manifest).map_err(failed)
+    })
 }
 
 /// The half of a user: where it runs, or `None` where this harness cannot start it.

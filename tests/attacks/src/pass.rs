@@ -14,6 +14,12 @@ const UID: u32 = 4242;
 /// The isolating executors that have a pass of their own.
 pub(crate) const EXECUTORS: [&str; 1] = ["bubblewrap"];
 
+/// The program under test, in the folder of a test run.
+const PROGRAM: &str = "belljar";
+
+/// One that answers like it and seals nothing.
+const UNSEALED: &str = "unsealed";
+
 /// Large enough for the inputs of four mebibytes; everything else is the default.
 const MAX_ARGUMENT_BYTES: &str = "max_argument_bytes = 8388608\n";
 
@@ -47,7 +53,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// The folder, with a copy of the program.
+    /// The folder, with a copy of the program, and of one that seals nothing.
     pub(crate) fn prepare(binary: &Path) -> Result<Self> {
         let candidates = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
         let base = candidates.iter().find(|folder| is_reachable(folder));
@@ -58,15 +64,27 @@ impl Ground {
             .rand_bytes(12)
             .permissions(open.clone())
             .tempdir_in(base)?;
-        let copy = folder.path().join("belljar");
-        fs::copy(binary, &copy).with_context(|| binary.display().to_string())?;
-        fs::set_permissions(&copy, open)?;
+        let unsealed = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/unsealed.py");
+        for (source, name) in [(binary, PROGRAM), (&unsealed, UNSEALED)] {
+            let copy = folder.path().join(name);
+            fs::copy(source, &copy).with_context(|| source.display().to_string())?;
+            fs::set_permissions(&copy, open.clone())?;
+        }
         Ok(Self { folder })
     }
 
     /// The pass of an executor and a user.
     pub(crate) fn pass(&self, executor: &'static str, user: User) -> Result<Pass> {
-        let folder = self.folder.path().join(format!("{executor}-{}", user.name()));
+        self.pass_of(PROGRAM, executor, user)
+    }
+
+    /// A pass of the program that seals nothing; never as root.
+    pub(crate) fn unsealed_pass(&self) -> Result<Pass> {
+        self.pass_of(UNSEALED, EXECUTORS[0], User::Ordinary)
+    }
+
+    fn pass_of(&self, program: &str, executor: &'static str, user: User) -> Result<Pass> {
+        let folder = self.folder.path().join(format!("{program}-{executor}-{}", user.name()));
         fs::create_dir(&folder)?;
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o755))?;
         let token = self.folder.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -74,7 +92,7 @@ impl Ground {
             executor,
             user,
             token,
-            binary: self.folder.path().join("belljar"),
+            binary: self.folder.path().join(program),
             folder,
             scenes: AtomicUsize::new(0),
         };

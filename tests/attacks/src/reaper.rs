@@ -102,7 +102,8 @@ fn settle(report: &mut Report) -> Result<()> {
             let left = descendants();
             if report.survivors.is_empty() {
                 report.survivors = left.iter().map(|pid| describe(*pid)).collect();
-                report.survivors.push("(counted as children of the reaper)".to_owned());
+                // One that hops from pid to pid is a child of this process, and in no listing.
+                report.survivors.push(format!("{} in the listing", left.len()));
             }
             left.into_iter().filter_map(Pid::from_raw).for_each(|pid| {
                 // One that is gone already is what is wanted.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::json;
 
 use crate::call::{self, Answer};
@@ -72,6 +72,30 @@ fn look(pass: &Pass, case: &Case) -> Result<Outcome> {
     violations.extend(scene.violations()?);
     scene.clear()?;
     Ok(Outcome { violations, evidence: answer.describe() })
+}
+
+/// What a program breaks that seals nothing, by the start of the violation: a harness that finds nothing
+/// shows nothing.
+const UNSEALED: [(&str, &str); 9] = [
+    ("double_fork_daemon", "no_process_left"),
+    ("connect_loopback", "listener_untouched"),
+    ("hardlink_skill", "skill_unchanged"),
+    ("other_run_temp", "canary_unchanged"),
+    ("strange_names", "temp_removed"),
+    ("listen_for_host", "port_closed"),
+    ("read_environ", "the output holds"),
+    ("stdout_10mb_then_exit", "utf8"),
+    ("shell_environment", "stdout_lacks"),
+];
+
+/// The harness notices what a program lets through that seals nothing.
+pub(crate) fn notices_what_is_not_sealed(pass: &Pass, manifest: &Manifest) -> Result<()> {
+    for (name, expected) in UNSEALED {
+        let case = manifest.case(name).with_context(|| name.to_owned())?;
+        let found = look(pass, case)?.violations;
+        ensure!(found.iter().any(|violation| violation.starts_with(expected)), "{name}: no {expected} in {found:#?}");
+    }
+    Ok(())
 }
 
 fn left_behind(answer: &Answer) -> Vec<String> {
