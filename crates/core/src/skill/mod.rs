@@ -1,12 +1,27 @@
 //! Skills, their immutable revisions and what a revision holds.
 
+mod assemble;
 mod component;
+mod declarations;
+mod file_names;
+mod folder;
+mod frontmatter;
+mod host_folder;
 mod language;
 mod manifest;
+mod media_type;
+mod problem;
+mod save_limits;
+mod schema;
 
+pub use assemble::{SkillFolder, assemble, assemble_within};
 pub use component::{ComponentId, ComponentType};
+pub use folder::{read_folder, read_folder_within};
+pub use frontmatter::{FrontMatter, Strictness, front_matter};
 pub use language::language_of;
 pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
+pub use problem::{Note, NoteKind, Problem};
+pub use save_limits::SaveLimits;
 
 use belljar_executor::{Digest, FileTree, SkillName, TenantId};
 use serde::Serialize;

@@ -1,0 +1,146 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn lenient(text: &str) -> Result<(FrontMatter, Vec<String>), String> {
+    read_as(text, Strictness::Lenient)
+}
+
+fn strict(text: &str) -> Result<(FrontMatter, Vec<String>), String> {
+    read_as(text, Strictness::Strict)
+}
+
+fn read_as(text: &str, strictness: Strictness) -> Result<(FrontMatter, Vec<String>), String> {
+    front_matter(text.as_bytes(), strictness)
+        .map(|(front_matter, notes)| (front_matter, notes.into_iter().map(|note| note.message).collect()))
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
+}
+
+fn with(more: &str) -> String {
+    format!("---\nname: a\ndescription: b\n{more}---\n# A\n")
+}
+
+#[test]
+fn the_format_as_it_is_written() {
+    let text = with(
+        "license: MIT\ncompatibility: Python 3.11\nallowed-tools: Bash(git:*) Read\nmetadata:\n  version: \"1.10\"\n",
+    );
+    for read in [lenient, strict] {
+        let (front_matter, notes) = read(&text).unwrap();
+        assert_eq!(front_matter.name.as_str(), "a");
+        assert_eq!(front_matter.description, "b");
+        assert_eq!(front_matter.license.as_deref(), Some("MIT"));
+        assert_eq!(front_matter.compatibility.as_deref(), Some("Python 3.11"));
+        assert_eq!(front_matter.allowed_tools.as_deref(), Some("Bash(git:*) Read"));
+        assert_eq!(front_matter.metadata["version"], "1.10");
+        assert!(notes.is_empty(), "{notes:?}");
+    }
+}
+
+#[test]
+fn unknown_keys_move_to_the_metadata_or_are_refused() {
+    let text = with("version: 1.10\nauthor: me\ntags: [x, 2]\nmetadata:\n  author: you\n  version: 1.10\n");
+    let (front_matter, notes) = lenient(&text).unwrap();
+    assert_eq!(front_matter.metadata["version"], "1.10");
+    assert_eq!(front_matter.metadata["author"], "you");
+    assert_eq!(front_matter.metadata["author (top level)"], "me");
+    assert_eq!(front_matter.metadata["tags"], r#"["x",2]"#);
+    assert_eq!(notes.len(), 4, "{notes:?}");
+    assert!(notes.contains(&"line 4: `version` is no top-level key of the format; it was moved to `metadata`".into()));
+    let problems = strict(&text).unwrap_err();
+    assert_eq!(problems.lines().count(), 4, "{problems}");
+    assert!(problems.contains("line 5: `author` is no top-level key"), "{problems}");
+}
+
+#[test]
+fn what_is_not_a_text_is_taken_as_it_is_written() {
+    let text = with("license: 2.0\nmetadata:\n  level: 007\n  on: true\n  nested: {a: 1}\n");
+    let (front_matter, notes) = lenient(&text).unwrap();
+    assert_eq!(front_matter.license.as_deref(), Some("2.0"));
+    assert_eq!(front_matter.metadata["level"], "007");
+    assert_eq!(front_matter.metadata["on"], "true");
+    assert_eq!(front_matter.metadata["nested"], r#"{"a":1}"#);
+    assert_eq!(notes.len(), 4, "{notes:?}");
+    assert_eq!(strict(&text).unwrap_err().lines().count(), 4);
+    let (front_matter, notes) = lenient(&with("allowed-tools: [Read, Grep]\n")).unwrap();
+    assert_eq!(front_matter.allowed_tools.as_deref(), Some("Read Grep"));
+    assert_eq!(notes.len(), 1);
+}
+
+#[test]
+fn long_texts_are_cut_in_the_index_or_refused() {
+    let text = format!("---\nname: a\ndescription: {}\ncompatibility: {}\n---\n", "é".repeat(1025), "c".repeat(501));
+    let (front_matter, notes) = lenient(&text).unwrap();
+    assert_eq!(front_matter.description.chars().count(), 1024);
+    assert_eq!(front_matter.compatibility.unwrap().len(), 500);
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_eq!(strict(&text).unwrap_err().lines().count(), 2);
+    let longest = format!("---\nname: a\ndescription: {}\n---\n", "é".repeat(1024));
+    assert!(strict(&longest).is_ok());
+}
+
+#[test]
+fn byte_order_mark_and_windows_line_ends_are_tolerated() {
+    let text = format!("\u{feff}{}", with("license: |\n  MIT\n").replace('\n', "\r\n"));
+    let (front_matter, notes) = strict(&text).unwrap();
+    assert_eq!(front_matter.name.as_str(), "a");
+    assert_eq!(front_matter.license.as_deref().map(str::trim), Some("MIT"));
+    assert_eq!(notes.len(), 2, "{notes:?}");
+}
+
+#[test]
+fn each_broken_front_matter_is_named() {
+    let bomb = "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n\
+                d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n";
+    let deep = format!("x: {}{}\n", "[".repeat(200), "]".repeat(200));
+    let wide = format!("x: [{}]\n", "1,".repeat(5000));
+    for (text, cause) in [
+        (String::new(), "line 1: has no front matter"),
+        ("# A\n".into(), "line 1: has no front matter"),
+        ("---\nname: a\ndescription: b\n".into(), "not closed"),
+        (format!("---\n{}", "# long\n".repeat(20_000)), "64 KiB"),
+        ("---\n---\n".into(), "no `name`"),
+        ("---\n- a\n- b\n---\n".into(), "cannot be read as YAML"),
+        ("---\njust text\n---\n".into(), "cannot be read as YAML"),
+        (with("x: [1\n"), "cannot be read as YAML"),
+        (with("license: \"open\n"), "cannot be read as YAML"),
+        (with("name: again\n"), "line 4: front matter cannot be read as YAML"),
+        (with(bomb), "cannot be read as YAML"),
+        (with(&deep), "cannot be read as YAML"),
+        (with(&wide), "cannot be read as YAML"),
+        ("---\ndescription: b\n---\n".into(), "no `name`"),
+        ("---\nname: a\n---\n".into(), "no `description`"),
+        ("---\nname: a\ndescription: ' '\n---\n".into(), "no `description`"),
+        ("---\nname: My Skill!\ndescription: b\n---\n".into(), "`my-skill` would be one"),
+        ("---\nname: a\ndescription: \"b\\e[2J\"\n---\n".into(), "line 3: `description` holds a control character"),
+    ] {
+        for read in [lenient, strict] {
+            let problems = read(&text).unwrap_err();
+            assert!(problems.contains(cause), "{:?}\n{problems}", text.chars().take(80).collect::<String>());
+            assert!(problems.len() < 2000);
+        }
+    }
+    let problems = front_matter(b"---\nname: \xff\n---\n", Strictness::Lenient).unwrap_err();
+    assert!(problems[0].message.starts_with("line 2: is not UTF-8"), "{problems:?}");
+}
+
+#[test]
+fn several_problems_are_reported_together() {
+    assert_eq!(strict("---\nname: A\nversion: 1\n---\n").unwrap_err().lines().count(), 3);
+}
+
+proptest! {
+    #[test]
+    fn reading_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..2000), marks in any::<bool>()) {
+        let text = if marks { [b"---\n".as_slice(), &bytes, b"\n---\n"].concat() } else { bytes };
+        let _ = front_matter(&text, Strictness::Lenient);
+        let _ = front_matter(&text, Strictness::Strict);
+    }
+
+    #[test]
+    fn yaml_like_text_never_panics(lines in proptest::collection::vec("[-a-c: \\[\\]{}&*!|>'\"#,?%@~0-9.\\\\\té\r]{0,24}", 0..24)) {
+        let text = with(&(lines.join("\n") + "\n"));
+        let _ = front_matter(text.as_bytes(), Strictness::Lenient);
+        let _ = front_matter(text.as_bytes(), Strictness::Strict);
+    }
+}
