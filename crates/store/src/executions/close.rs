@@ -1,0 +1,57 @@
+//! Closing a run that is still open: its record and its `script.outcome` entry, together. Whoever comes
+//! second, the host or the sweep of a later start, changes nothing.
+
+use async_trait::async_trait;
+use belljar_core::audit::{AuditDraft, Receipt};
+use belljar_core::execution::ExecutionRecord;
+use belljar_core::ports::Stored;
+
+use crate::cause::store_error;
+use crate::json;
+use crate::writer::{Change, Transaction, same_tenant};
+
+pub(super) struct Close {
+    pub(super) record: ExecutionRecord,
+    pub(super) audit: AuditDraft,
+}
+
+#[async_trait]
+impl Change for Close {
+    type Answer = bool;
+
+    async fn apply(self, transaction: &mut Transaction<'_>) -> Stored<bool> {
+        let Self { mut record, audit } = self;
+        same_tenant(&record.tenant, &audit)?;
+        if record.receipt.is_none() {
+            record.receipt = receipt_of_open_run(transaction, &record).await?;
+        }
+        let changed = sqlx::query(
+            "update execution set status = ?, record = ? where tenant = ? and id = ? and status = 'running'",
+        )
+        .bind(record.status.as_str())
+        .bind(json::write(&record)?)
+        .bind(record.tenant.as_str())
+        .bind(record.execution_id.as_str())
+        .execute(transaction.connection())
+        .await
+        .map_err(store_error)?
+        .rows_affected();
+        if changed > 0 {
+            transaction.append(audit).await?;
+        }
+        Ok(changed > 0)
+    }
+}
+
+async fn receipt_of_open_run(transaction: &mut Transaction<'_>, record: &ExecutionRecord) -> Stored<Option<Receipt>> {
+    let document: Option<String> =
+        sqlx::query_scalar("select record from execution where tenant = ? and id = ? and status = 'running'")
+            .bind(record.tenant.as_str())
+            .bind(record.execution_id.as_str())
+            .fetch_optional(transaction.connection())
+            .await
+            .map_err(store_error)?;
+    let Some(document) = document else { return Ok(None) };
+    let stored: ExecutionRecord = json::read("an execution record", &document)?;
+    Ok(stored.receipt)
+}
