@@ -264,7 +264,7 @@ pub(crate) struct Doctor {
 }
 
 /// `belljar config`
-#[derive(Debug, Subcommand)]
+#[derive(Clone, Copy, Debug, Subcommand)]
 pub(crate) enum Config {
     /// Check the configuration and report everything that is wrong
     Check,

@@ -9,7 +9,7 @@ mod sections;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use belljar_core::options::OptionsDraft;
+use belljar_core::options::{OptionsDraft, UnknownRuntimes};
 use belljar_executor::Requirement;
 
 pub(crate) use sections::{Config, ExecutorName, Local};
@@ -86,6 +86,7 @@ impl Config {
             limits_classes: self.limits.clone(),
             runtime_limits: self.runtimes.iter().map(|(key, runtime)| (key.clone(), runtime.limits.clone())).collect(),
             require: Requirement::with(&self.isolation.require),
+            unknown_runtimes: UnknownRuntimes::Refuse,
             multi_tenant: false,
         })
     }

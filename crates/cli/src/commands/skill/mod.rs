@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use belljar_core::code::Code;
 use belljar_core::refusal::Refusal;
-use belljar_core::skill::{Problem, SaveLimits, SkillFolder, Strictness, read_folder};
+use belljar_core::skill::{Problem, SaveLimits, SkillFolder, Strictness, read_folder_within};
 use serde_json::json;
 
 use crate::app;
@@ -41,8 +41,9 @@ const fn strictness(strict: bool) -> Strictness {
 /// Reads a skill's folder under the configured limits; all problems become one refusal.
 pub(super) fn read(global: &Global, folder: &Path, strictness: Strictness) -> Result<SkillFolder> {
     let loaded = config::load(global.config.as_deref())?;
-    let limits = SaveLimits { max_script_bytes: loaded.config.execution.max_script_bytes, ..SaveLimits::default() };
-    read_folder(folder, strictness, &limits).map_err(|problems| refuse(folder, &problems).into())
+    let most = usize::try_from(loaded.config.execution.max_script_bytes).unwrap_or(usize::MAX);
+    let limits = SaveLimits { max_script_bytes: most, ..SaveLimits::default() };
+    read_folder_within(folder, strictness, &limits).map_err(|problems| refuse(folder, &problems).into())
 }
 
 fn refuse(folder: &Path, problems: &[Problem]) -> Refusal {
@@ -64,7 +65,6 @@ fn describe(problem: &Problem) -> String {
 /// What a lenient import repaired or warns of, on standard error.
 pub(super) fn tell_notes(read: &SkillFolder) {
     for note in &read.notes {
-        let path = note.path.as_deref().map_or_else(String::new, |path| format!("{}: ", output::safe(path)));
-        output::note(&format!("note: {path}{}", output::safe(&note.message)));
+        output::note(&format!("note: {}: {}", output::safe(&note.path), output::safe(&note.message)));
     }
 }

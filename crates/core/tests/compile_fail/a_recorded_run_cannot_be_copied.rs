@@ -1,0 +1,7 @@
+use belljar_core::run::Recorded;
+
+fn copy(recorded: &Recorded) -> Recorded {
+    recorded.clone()
+}
+
+fn main() {}

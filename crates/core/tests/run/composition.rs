@@ -1,0 +1,94 @@
+//! What keeps a service from starting is told all at once.
+
+use std::collections::BTreeMap;
+
+use belljar_core::Belljar;
+use belljar_core::options::OptionsDraft;
+use belljar_executor::{Control, Finding, Minimum, Report, Requirement, RuntimeName};
+use tempfile::TempDir;
+
+use crate::support::TestWorld;
+use crate::support::{Scripted, call, caller, options, ports};
+
+#[tokio::test]
+async fn all_faults_are_reported_together() {
+    let draft = OptionsDraft {
+        enabled: true,
+        interpreters: BTreeMap::from([("PY".into(), "python".into()), ("sh".into(), " ".into())]),
+        timeout_default_seconds: 0,
+        max_output_bytes: 0,
+        max_concurrent_per_tenant: 9,
+        runtime_limits: BTreeMap::from([("py".into(), "huge".into())]),
+        ..OptionsDraft::default()
+    };
+    let error = Belljar::builder().options(draft).build().await.unwrap_err().to_string();
+    for part in [
+        "platform_isolation_acknowledged",
+        "interpreters.PY",
+        "interpreters.sh",
+        "timeout.default",
+        "max_output_bytes",
+        "max_concurrent_per_tenant (9)",
+        "huge",
+        "no executor",
+        "no store",
+    ] {
+        assert!(error.contains(part), "{part} is missing in {error}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_checked_while_execution_is_off() {
+    let folder = TempDir::new().unwrap();
+    let (ports, _) = ports(folder.path()).await;
+    let draft = OptionsDraft { timeout_default_seconds: 0, ..OptionsDraft::default() };
+    Belljar::builder().options(draft).ports(ports).build().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_users_executor_wins_in_any_order_and_two_are_a_fault() {
+    let folder = TempDir::new().unwrap();
+    let (ports, _) = ports(folder.path()).await;
+    let builder = || Belljar::builder().options(options()).ports(ports.clone());
+    let (own, default) = (Scripted::exits(0), Scripted::exits(0));
+    builder().executor(own.clone()).default_executor(default.clone()).require_custom_executor().build().await.unwrap();
+    builder().default_executor(default.clone()).executor(own.clone()).require_custom_executor().build().await.unwrap();
+    let error = builder().executor(own.clone()).executor(own).build().await.unwrap_err().to_string();
+    assert!(error.contains("two executors"), "{error}");
+    let error = builder().default_executor(default).require_custom_executor().build().await.unwrap_err().to_string();
+    assert!(error.contains("Executor") && error.contains("scripted") && error.contains(".executor("), "{error}");
+}
+
+#[tokio::test]
+async fn a_runtime_that_the_executor_does_not_know_is_a_fault() {
+    let folder = TempDir::new().unwrap();
+    let (ports, _) = ports(folder.path()).await;
+    let knows_sh = || {
+        let runtimes = BTreeMap::from([(RuntimeName::parse("sh").unwrap(), "/usr/bin/sh".to_owned())]);
+        Ok(Report { runtimes: Some(runtimes), ..Report::unknown() })
+    };
+    let builder = Belljar::builder().options(options()).ports(ports).executor(Scripted::exits(0).probing(knows_sh));
+    let error = builder.build().await.unwrap_err().to_string();
+    assert!(error.contains("interpreters.py") && error.contains("it knows sh"), "{error}");
+}
+
+#[tokio::test]
+async fn less_isolation_than_required_is_no_sandbox() {
+    let weak = || {
+        let mut report = Report::unknown();
+        report.controls = Control::ALL.iter().map(|control| (*control, Finding::enforced("by test"))).collect();
+        let weaker = Finding::weaker("per process").with_remedy("sudo something");
+        report.controls.insert(Control::Memory, weaker);
+        Ok(report)
+    };
+    let world = TestWorld::new(Scripted::exits(0).probing(weak)).await;
+    world.ready().await;
+    world.belljar.execute(&caller(), call()).await.unwrap();
+    let require = Requirement::with(&BTreeMap::from([(Control::Memory, Minimum::Enforced)]));
+    let world = world.reopened(OptionsDraft { require, ..options() }).await;
+    let refusal = world.belljar.execute(&caller(), call()).await.unwrap_err();
+    assert_eq!(refusal.code().as_str(), "SANDBOX_UNAVAILABLE");
+    assert_eq!(refusal.details()["control"], "memory");
+    assert!(refusal.message().contains("per process") && refusal.message().contains("sudo something"), "{refusal}");
+    assert_eq!(world.executor.calls(), 1);
+}

@@ -1,0 +1,111 @@
+//! An audit entry that cannot be written: nothing starts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use belljar_core::audit::{AuditDraft, AuditEntry, Head, Receipt};
+use belljar_core::code::Code;
+use belljar_core::execution::ExecutionRecord;
+use belljar_core::ids::OwnerId;
+use belljar_core::ports::{Audit, Executions, Ports, StoreError, Stored};
+use belljar_executor::{ExecutionId, TenantId};
+
+use crate::support::{Scripted, TestWorld, call, caller, options};
+
+fn broken<T>() -> Stored<T> {
+    Err(StoreError::unavailable("no space left on device"))
+}
+
+/// A trail that can be read and takes no entry.
+#[derive(Debug)]
+struct FailingAudit(Arc<dyn Audit>);
+
+#[async_trait]
+impl Audit for FailingAudit {
+    async fn append(&self, _draft: AuditDraft) -> Stored<Receipt> {
+        broken()
+    }
+    async fn page(&self, tenant: &TenantId, after: u64, limit: u32) -> Stored<Vec<AuditEntry>> {
+        self.0.page(tenant, after, limit).await
+    }
+    async fn head(&self, tenant: &TenantId) -> Stored<Head> {
+        self.0.head(tenant).await
+    }
+    async fn copied_heads(&self) -> Stored<BTreeMap<TenantId, Head>> {
+        self.0.copied_heads().await
+    }
+    async fn tenants(&self) -> Stored<Vec<TenantId>> {
+        self.0.tenants().await
+    }
+}
+
+/// Executions whose opening, or whose closing, cannot be written.
+#[derive(Debug)]
+struct FailingExecutions {
+    inner: Arc<dyn Executions>,
+    opens: bool,
+}
+
+#[async_trait]
+impl Executions for FailingExecutions {
+    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Receipt> {
+        if self.opens { self.inner.open(record, audit).await } else { broken() }
+    }
+    async fn close(&self, _record: ExecutionRecord, _audit: AuditDraft) -> Stored<bool> {
+        broken()
+    }
+    async fn get(&self, tenant: &TenantId, id: &ExecutionId) -> Stored<Option<ExecutionRecord>> {
+        self.inner.get(tenant, id).await
+    }
+    async fn list(&self, tenant: &TenantId, limit: u32) -> Stored<Vec<ExecutionRecord>> {
+        self.inner.list(tenant, limit).await
+    }
+    async fn orphans(&self) -> Stored<Vec<ExecutionRecord>> {
+        self.inner.orphans().await
+    }
+    fn owner(&self) -> &OwnerId {
+        self.inner.owner()
+    }
+}
+
+pub async fn with_failing_audit(world: TestWorld) -> TestWorld {
+    let TestWorld { executor, clock, ports, folder, .. } = world;
+    let audit = Arc::new(FailingAudit(ports.audit.clone()));
+    TestWorld::over(executor, options(), Ports { audit, ..ports }, clock, folder).await
+}
+
+async fn with_failing_executions(world: TestWorld, opens: bool) -> TestWorld {
+    let TestWorld { executor, clock, ports, folder, .. } = world;
+    let executions = Arc::new(FailingExecutions { inner: ports.executions.clone(), opens });
+    TestWorld::over(executor, options(), Ports { executions, ..ports }, clock, folder).await
+}
+
+#[tokio::test]
+async fn a_run_that_cannot_be_recorded_is_refused() {
+    let world = TestWorld::new(Scripted::exits(0)).await;
+    world.ready().await;
+    let world = with_failing_executions(world, false).await;
+    let before = world.entries().await.len();
+    let refusal = world.belljar.execute(&caller(), call()).await.unwrap_err();
+    assert_eq!(refusal.code(), Code::AuditUnavailable);
+    assert!(!refusal.message().contains("no space"), "the cause is for the log: {refusal}");
+    assert_eq!(world.executor.calls(), 0);
+    assert_eq!(world.entries().await.len(), before);
+    assert_eq!(world.belljar.meter().audit_refused, 1);
+    assert_eq!(world.belljar.slots_held(), 0);
+    assert!(!world.belljar.is_ready());
+}
+
+#[tokio::test]
+async fn an_outcome_that_cannot_be_recorded_marks_the_answer_and_readiness() {
+    let world = TestWorld::new(Scripted::exits(0)).await;
+    world.ready().await;
+    let world = with_failing_executions(world, true).await;
+    let answer = world.belljar.execute(&caller(), call()).await.unwrap();
+    assert!(!answer.recorded);
+    assert_eq!(belljar_core::envelope::execution(&answer)["data"]["recorded"], false);
+    assert!(!world.belljar.is_ready());
+    let verification = world.belljar.verify_audit(&caller(), None).await.unwrap();
+    assert_eq!((verification.runs, verification.outcomes), (1, 0));
+}

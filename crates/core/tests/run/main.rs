@@ -1,0 +1,10 @@
+//! The run through its front door: a real store, a scripted executor that counts its calls.
+
+mod access;
+mod cancellation;
+mod composition;
+mod endings;
+mod faults;
+mod gates;
+mod grants;
+mod support;
