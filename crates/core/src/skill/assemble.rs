@@ -192,7 +192,7 @@ impl ManifestBuilder<'_> {
             self.findings.problem(name, rule);
             return;
         };
-        for warning in warnings(text) {
+        for warning in warnings(path, text) {
             self.findings.note(name, NoteKind::Warning, warning);
         }
         let mut declaration = self.declarations.scripts.remove(name).unwrap_or_else(undeclared);
@@ -225,9 +225,11 @@ fn undeclared() -> ScriptDeclaration {
 }
 
 /// What may surprise in a script; it is saved and run as it is.
-fn warnings(text: &str) -> impl Iterator<Item = &'static str> {
+fn warnings(path: &LogicalPath, text: &str) -> impl Iterator<Item = &'static str> {
+    // An empty one of these is how Python marks a package.
+    let is_package_mark = path.file_name() == "__init__.py";
     [
-        (text.is_empty(), "is empty; it will run and do nothing"),
+        (text.is_empty() && !is_package_mark, "is empty; it will run and do nothing"),
         (text.contains('\0'), "holds a NUL character; it was kept"),
         (text.starts_with('\u{feff}'), "starts with a byte-order mark; it was kept, and hides a shebang"),
         (text.contains("\r\n"), "has Windows line ends (CRLF); they were kept, and a shell may stumble over them"),

