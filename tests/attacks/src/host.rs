@@ -122,8 +122,14 @@ impl Snapshot {
     }
 }
 
-/// How many entries a folder holds, with those of its folders.
-pub(crate) fn count(folder: &Path) -> usize {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.map(|entry| 1 + if entry.path().is_dir() { count(&entry.path()) } else { 0 }).sum()
+/// Everything that a folder of state holds, but for the journal beside a database: it comes and goes.
+pub(crate) fn names(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_journal = ["-wal", "-shm"].iter().any(|end| path.to_string_lossy().ends_with(end));
+        found.extend(names(&path));
+        found.extend((!is_journal).then_some(path));
+    }
+    found
 }

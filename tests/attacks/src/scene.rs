@@ -1,6 +1,6 @@
 //! What is planted for one case, and whether it is as it was when the case is over.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use crate::corpus::{self, Case, Input};
-use crate::host::{Snapshot, Traces, count};
+use crate::host::{Snapshot, Traces, names};
 use crate::pass::{Pass, User};
 use crate::placeholders::Placeholders;
 use crate::witness::{self, Decoy, Listeners};
@@ -49,7 +49,7 @@ pub(crate) struct Scene {
     before: Vec<(&'static str, PathBuf, Snapshot)>,
     traces: Traces,
     state: PathBuf,
-    state_entries: usize,
+    state_names: BTreeSet<PathBuf>,
     token: String,
 }
 
@@ -87,7 +87,7 @@ impl Scene {
             before,
             traces: Traces::look(&pass.token)?,
             state: pass.state(),
-            state_entries: count(&pass.state()),
+            state_names: names(&pass.state()),
             token: pass.token.clone(),
             folder,
         })
@@ -136,9 +136,10 @@ impl Scene {
         found.extend(self.decoy.harm()?.map(|harm| format!("decoy_alive: {harm}")));
         let traces = Traces::look(&self.token)?.since(&self.traces);
         found.extend(traces.into_iter().map(|what| format!("temp_removed: {what}")));
-        let entries = count(&self.state);
-        if self.state_entries > 0 && entries > self.state_entries {
-            found.push(format!("temp_removed: {} more entries in the state folder", entries - self.state_entries));
+        // The first run makes the store.
+        if !self.state_names.is_empty() {
+            let more = &names(&self.state) - &self.state_names;
+            found.extend(more.iter().map(|path| format!("temp_removed: {}", path.display())));
         }
         Ok(found)
     }
