@@ -86,7 +86,8 @@ fn make_folder(path: &Path) -> Result<(), OpenError> {
 /// Makes the names of the folder and of what is in it survive a power cut.
 fn sync_names(root: &Path) -> io::Result<()> {
     File::open(root)?.sync_all()?;
-    root.parent().map_or(Ok(()), |parent| File::open(parent)?.sync_all())
+    // The parent may be one that this user cannot read; then its name is as safe as it was before.
+    root.parent().and_then(|parent| File::open(parent).ok()).map_or(Ok(()), |parent| parent.sync_all())
 }
 
 fn warn_when_open_to_others(root: &Path) {

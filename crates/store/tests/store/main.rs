@@ -1,0 +1,14 @@
+//! The store through its front door, the ports; and through what the world does to its files.
+
+mod audit;
+mod crashes;
+mod executions;
+mod faults;
+mod grants;
+mod mounts;
+mod neighbours;
+mod open;
+mod owners;
+mod pauses;
+mod skills;
+mod world;
