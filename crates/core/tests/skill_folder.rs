@@ -1,5 +1,7 @@
 //! Reading a skill from a folder of the host, and from files in memory: what is refused, and what is noted.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
+
 #[path = "skill/folder.rs"]
 mod folder;
 #[path = "skill/limits.rs"]

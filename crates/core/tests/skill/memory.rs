@@ -78,7 +78,10 @@ fn declarations_reach_the_manifest() {
     let scripts: Vec<_> = manifest.scripts.iter().map(|(path, script)| (path.as_str(), script)).collect();
     let [("tools/check", script)] = scripts[..] else { panic!("{scripts:?}") };
     assert_eq!(script.language.as_ref().unwrap().as_str(), "py");
-    assert_eq!((script.input, script.cwd, script.timeout_seconds), (InputMode::Stdin, WorkingDirectory::Script, Some(10)));
+    assert_eq!(
+        (script.input, script.cwd, script.timeout_seconds),
+        (InputMode::Stdin, WorkingDirectory::Script, Some(10))
+    );
     let types: Vec<_> = manifest.files.values().map(|entry| entry.component_type).collect();
     use ComponentType::{Artifact, Document, Example, Script};
     assert_eq!(types, [Document, Document, Artifact, Example, Script]);
