@@ -48,3 +48,80 @@ async fn fence(connection: &mut SqliteConnection) -> Stored<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use belljar_core::audit::{Action, AuditDraft};
+    use belljar_core::ids::AuditId;
+    use belljar_core::time::Timestamp;
+    use belljar_executor::TenantId;
+    use tokio::sync::mpsc;
+
+    use super::super::{Counts, Transaction};
+    use super::*;
+    use crate::folder::Folder;
+    use crate::heads::HeadsCopy;
+    use crate::identity::Identity;
+    use crate::migrations;
+    use crate::store::Ground;
+
+    const PATIENCE: Duration = Duration::from_secs(5);
+
+    async fn task(root: &std::path::Path) -> Task {
+        let folder = Folder::prepare(root).unwrap().with_database().unwrap();
+        let mut connection = connection::writer(folder.database(), PATIENCE).await.unwrap();
+        migrations::run(folder.database(), &mut connection).await.unwrap();
+        let heads = HeadsCopy::new(&folder, PATIENCE);
+        let identity = Identity::hold(&folder).unwrap();
+        let ground = Arc::new(Ground { folder, busy_timeout: PATIENCE, identity, counts: Counts::default() });
+        Task { ground, connection, heads, inbox: mpsc::channel(1).1, poisoned: true, closing: None }
+    }
+
+    /// A batch of one entry, ended by this statement.
+    async fn batch(task: &mut Task, id: &str, ending: &'static str) -> Vec<Appended> {
+        sqlx::query("begin immediate").execute(&mut task.connection).await.unwrap();
+        let mut transaction = Transaction::new(&mut task.connection);
+        let (tenant, time) = (TenantId::parse("local").unwrap(), Timestamp::from_microseconds(0));
+        let draft = AuditDraft::new(AuditId::new(id), tenant, "ada", Action::AccessDenied, "thing", time);
+        transaction.append(draft).await.unwrap();
+        let appended = transaction.into_appended();
+        sqlx::query(ending).execute(&mut task.connection).await.unwrap();
+        appended
+    }
+
+    #[tokio::test]
+    async fn a_batch_that_became_durable_after_all_is_found_and_one_that_did_not_is_fenced_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path()).await;
+        for (id, ending, is_durable) in [
+            ("one", "commit", true),
+            ("two", "rollback", false),
+            ("three", "select 1", false),
+            ("four", "commit", true),
+        ] {
+            task.poisoned = true;
+            let appended = batch(&mut task, id, ending).await;
+            assert_eq!(task.reopen(&appended).await.unwrap(), is_durable, "{id}");
+            assert!(!task.poisoned);
+        }
+        let fence: i64 = sqlx::query_scalar("select count from fence").fetch_one(&mut task.connection).await.unwrap();
+        assert_eq!(fence, 4, "one for each");
+        let head = audit::head(&mut task.connection, &TenantId::parse("local").unwrap()).await.unwrap();
+        assert_eq!(head.sequence, 2);
+    }
+
+    #[tokio::test]
+    async fn a_store_whose_last_entry_was_altered_stays_poisoned() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path()).await;
+        let appended = batch(&mut task, "one", "commit").await;
+        for sql in ["drop trigger audit_refuses_update", "update audit set actor = 'eve'"] {
+            sqlx::query(sql).execute(&mut task.connection).await.unwrap();
+        }
+        assert!(matches!(task.reopen(&appended).await, Err(StoreError::Damaged(_))));
+        assert!(task.poisoned);
+    }
+}

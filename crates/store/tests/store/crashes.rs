@@ -121,13 +121,23 @@ async fn a_writer_killed_at_any_moment_loses_nothing_it_acknowledged() {
 }
 
 #[cfg(feature = "crash-points")]
+async fn crash(folder: &Path, point: &str) -> Vec<(u64, String)> {
+    let mut child = child("crashes::child_writer", folder);
+    let child = child.env("BELLJAR_CRASH_AT", point).stderr(Stdio::null()).spawn().unwrap();
+    let seen = acknowledged(child, usize::MAX, |_| {});
+    assert_kept(folder, &seen).await;
+    seen
+}
+
+#[cfg(feature = "crash-points")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_at_each_point_of_a_commit_keeps_all_of_the_batch_or_nothing() {
-    for point in ["before_commit", "after_commit", "after_heads"] {
+    for (point, is_durable) in [("before_commit", false), ("after_commit", true), ("after_heads", true)] {
         let folder = folder();
-        let mut child = child("crashes::child_writer", folder.path());
-        let child = child.env("BELLJAR_CRASH_AT", format!("{point}:5")).stderr(Stdio::null()).spawn().unwrap();
-        let seen = acknowledged(child, usize::MAX, |_| {});
-        assert_kept(folder.path(), &seen).await;
+        assert_eq!(crash(folder.path(), point).await, [], "nothing was acknowledged");
+        let store = open(folder.path()).await;
+        assert_eq!(store.head(&tenant()).await.unwrap().sequence > 0, is_durable, "{point}");
+        store.close().await;
+        assert!(!crash(folder.path(), &format!("{point}:5")).await.is_empty());
     }
 }

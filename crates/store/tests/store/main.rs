@@ -1,5 +1,7 @@
 //! The store through its front door, the ports; and through what the world does to its files.
 
+#![cfg(test)]
+
 mod audit;
 mod crashes;
 mod executions;
