@@ -1,6 +1,6 @@
 //! The front matter of `SKILL.md`: the one place where YAML is read, and it is hostile.
 //!
-//! At most 64 KiB, a small budget of nodes and aliases, no duplicate keys. The file itself is never changed: what
+//! At most 64 KiB, a small budget of nodes, no aliases, no duplicate keys. The file itself is never changed: what
 //! is repaired, and reported, is the index entry made from it.
 
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ fn parse(block: &str) -> Result<Parsed, String> {
             max_events: 8_000,
             max_depth: 16,
             flow_nesting_limit: 16,
-            max_aliases: 16,
+            max_aliases: 0,
             max_anchors: 16,
             max_recorded_anchor_events: 2_000,
             max_recorded_anchor_bytes: LARGEST,
@@ -123,17 +123,12 @@ fn parse(block: &str) -> Result<Parsed, String> {
             max_merge_keys: 0,
             max_inclusion_depth: 0,
         },
-        alias_limits: serde_saphyr::alias_limits! {
-            max_total_replayed_events: 2_000,
-            max_replay_stack_depth: 4,
-            max_alias_expansions_per_anchor: 16,
-        },
         duplicate_keys: DuplicateKeyPolicy::Error,
         merge_keys: MergeKeyPolicy::Error,
         with_snippet: false,
     };
     serde_saphyr::from_str_with_options(block, limits).map_err(|error| {
-        let cause = shown(error.without_snippet().to_string().lines().next().unwrap_or_default());
+        let cause = cause_of(&error);
         match error.location() {
             // The block starts below the opening line.
             Some(location) if location.line() > 0 => {
@@ -142,6 +137,19 @@ fn parse(block: &str) -> Result<Parsed, String> {
             _ => format!("front matter cannot be read as YAML: {cause}"),
         }
     })
+}
+
+/// The parser's first line, without its own count of lines and its advice to programmers.
+fn cause_of(error: &serde_saphyr::Error) -> String {
+    let text = error.without_snippet().to_string();
+    let mut cause = text.lines().next().unwrap_or_default();
+    for noise in [" at line ", ", set DuplicateKeyPolicy"] {
+        cause = cause.rsplit_once(noise).map_or(cause, |(before, _)| before);
+    }
+    if cause.starts_with("budget breached") {
+        return "it has an alias (none is accepted), more than 2,000 values or more than 16 levels".to_owned();
+    }
+    shown(cause)
 }
 
 /// The top-level entries that are not yet part of the index entry.
