@@ -5,6 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, access};
+
 use crate::error::OpenError;
 
 /// The paths in the state folder.
@@ -20,6 +22,7 @@ impl Folder {
     pub(crate) fn prepare(root: &Path) -> Result<Self, OpenError> {
         make_folder(root)?;
         let root = root.canonicalize().map_err(|error| OpenError::file(root, error))?;
+        must_be_writable(&root)?;
         make_folder(&root.join("owners"))?;
         warn_when_open_to_others(&root);
         Ok(Self { database: root.join("belljar.db"), root })
@@ -36,6 +39,7 @@ impl Folder {
             Err(error) => return Err(OpenError::file(link, error)),
         }
         let database = link.canonicalize().map_err(|error| OpenError::file(link, error))?;
+        must_be_writable(&database)?;
         self.database = database;
         Ok(self)
     }
@@ -81,6 +85,11 @@ impl Folder {
 fn make_folder(path: &Path) -> Result<(), OpenError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| OpenError::file(path, error))
+}
+
+/// SQLite opens what it may not write for reading only, and says so much later and less clearly.
+fn must_be_writable(path: &Path) -> Result<(), OpenError> {
+    access(path, Access::WRITE_OK | Access::READ_OK).map_err(|error| OpenError::file(path, error.into()))
 }
 
 /// Makes the names of the folder and of what is in it survive a power cut.
