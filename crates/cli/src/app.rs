@@ -29,7 +29,7 @@ pub(crate) struct App {
 /// Builds the world that the configuration and the command line describe.
 pub(crate) async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
     let Loaded { config, origin } = config::load(global.config.as_deref())?;
-    let executor = Arc::new(self::executor(executor.unwrap_or(config.execution.executor)));
+    let executor = Arc::new(self::executor(executor, &config));
     let mut draft = config.draft()?;
     if origin == Origin::BuiltIn {
         // Nobody wrote this list for this host: a runtime that is not installed is left out.
@@ -52,9 +52,13 @@ pub(crate) async fn build(global: &Global, executor: Option<ExecutorName>) -> Re
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.
-pub(crate) fn executor(name: ExecutorName) -> Bubblewrap {
-    match name {
-        ExecutorName::Auto | ExecutorName::Bubblewrap => Bubblewrap::new(BubblewrapOptions::default()),
+pub(crate) fn executor(name: Option<ExecutorName>, config: &Config) -> Bubblewrap {
+    match name.unwrap_or(config.execution.executor) {
+        ExecutorName::Auto | ExecutorName::Bubblewrap => {
+            let mut options = BubblewrapOptions::default();
+            options.program.clone_from(&config.bubblewrap.program);
+            Bubblewrap::new(options)
+        }
     }
 }
 

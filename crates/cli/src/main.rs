@@ -4,6 +4,8 @@ mod app;
 mod arguments;
 mod commands;
 mod config;
+#[cfg(feature = "crash-points")]
+mod crash;
 mod exit;
 mod output;
 mod state;

@@ -1,6 +1,8 @@
 //! The log: on standard error, as text or JSON lines, filtered by `BELLJAR_LOG`.
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 use crate::arguments::{Global, LogFormat};
 
@@ -11,11 +13,15 @@ pub(crate) fn start(global: &Global) {
         Ok(filter) => (filter, None),
         Err(error) => (EnvFilter::new("warn"), Some(error)),
     };
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    match global.log_format {
-        LogFormat::Text => builder.with_target(false).init(),
-        LogFormat::Json => builder.json().init(),
-    }
+    let lines = tracing_subscriber::fmt::layer::<Registry>().with_writer(std::io::stderr);
+    let lines = match global.log_format {
+        LogFormat::Text => lines.with_target(false).with_filter(filter).boxed(),
+        LogFormat::Json => lines.json().with_filter(filter).boxed(),
+    };
+    let registry = tracing_subscriber::registry().with(lines);
+    #[cfg(feature = "crash-points")]
+    let registry = registry.with(crate::crash::CrashLayer::from_environment());
+    registry.init();
     if let Some(error) = fault {
         tracing::warn!(%error, "the log filter cannot be read; warnings are logged");
     }

@@ -35,7 +35,13 @@ impl Capture {
             let mut guard = pipe.readable().await?;
             match guard.try_io(|pipe| Ok(rustix::io::read(pipe.get_ref(), &mut piece)?)) {
                 Ok(Ok(0)) => return Ok(()),
-                Ok(Ok(read)) => self.take(&piece[..read]),
+                Ok(Ok(read)) => {
+                    if self.total == 0 {
+                        // For tests that end the process once the script has shown that it runs.
+                        tracing::trace!(target: "belljar::point", point = "after_exec");
+                    }
+                    self.take(&piece[..read]);
+                }
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(Err(error)) => return Err(error),
                 Err(_) => {}

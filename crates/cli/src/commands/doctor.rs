@@ -16,7 +16,7 @@ use crate::output;
 /// Probes the sandbox and compares what it found with what is required.
 pub(super) async fn run(global: &Global, arguments: Doctor) -> Result<ExitCode> {
     let loaded = config::load(global.config.as_deref())?;
-    let executor = app::executor(arguments.executor.unwrap_or(loaded.config.execution.executor));
+    let executor = app::executor(arguments.executor, &loaded.config);
     let requirement = Requirement::with(&loaded.config.isolation.require);
     let probed = executor.probe().await;
     let shortfalls = probed.as_ref().map(|report| requirement.shortfalls(report)).unwrap_or_default();

@@ -22,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) runtimes: BTreeMap<String, Runtime>,
     /// What the sandbox must enforce.
     pub(crate) isolation: Isolation,
+    /// The executor `bubblewrap`.
+    pub(crate) bubblewrap: Bubblewrap,
     /// The local caller.
     pub(crate) local: Local,
 }
@@ -115,6 +117,14 @@ pub(crate) struct Isolation {
     /// `weaker` for memory, tasks, cpu and `supplementary_groups`, and `missing` for landlock.
     #[schemars(with = "BTreeMap<String, MinimumSchema>")]
     pub(crate) require: BTreeMap<Control, Minimum>,
+}
+
+/// The executor `bubblewrap`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Bubblewrap {
+    /// The program `bwrap`, where it is not in a system folder.
+    pub(crate) program: Option<std::path::PathBuf>,
 }
 
 /// The local caller.

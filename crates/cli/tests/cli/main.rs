@@ -1,0 +1,14 @@
+//! The command line through its front door: the real binary, a store and skills of its own.
+//!
+//! The suite runs as root and as an ordinary user alike. What only one of them can do is skipped by
+//! name, and says so.
+
+mod audit;
+mod bad_input;
+mod config;
+mod crash;
+mod faults;
+mod run;
+mod sandbox;
+mod shared;
+mod support;
