@@ -152,7 +152,11 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("{} cannot be read", from.display()))? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() { copy(&entry.path(), &target)? } else { drop(fs::copy(entry.path(), target)?) }
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), target)?;
+        }
     }
     Ok(())
 }

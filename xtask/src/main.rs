@@ -23,10 +23,10 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     let done = match task.as_str() {
         "demo" => demo::run(),
-        "test" => test::run(),
-        "soak" => soak::run(),
+        "test" => test::run_task(),
+        "soak" => soak::run_task(),
         "directions" => directions::run(),
-        "setup" => setup::run(),
+        "setup" => setup::run_task(),
         _ => {
             process::say(HELP.trim_end());
             return if matches!(task.as_str(), "" | "help" | "--help" | "-h") {

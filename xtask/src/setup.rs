@@ -31,7 +31,7 @@ pub(crate) fn run_if_missing() -> Result<()> {
 }
 
 /// The task of that name.
-pub(crate) fn run() -> Result<()> {
+pub(crate) fn run_task() -> Result<()> {
     run_if_missing()?;
     say("everything that is needed is installed");
     Ok(())
