@@ -3,6 +3,8 @@
 //! The suite runs as root and as an ordinary user alike. What only one of them can do is skipped by
 //! name, and says so.
 
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a test fails by panicking")]
+
 mod audit;
 mod bad_input;
 mod config;

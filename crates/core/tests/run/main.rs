@@ -1,5 +1,7 @@
 //! The run through its front door: a real store, a scripted executor that counts its calls.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod access;
 mod cancellation;
 mod composition;
