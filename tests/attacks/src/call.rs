@@ -45,7 +45,7 @@ pub(crate) struct Answer {
     stderr: String,
     /// What the reaper saw.
     pub(crate) report: Report,
-    /// Whether the free port could be reached while the script ran.
+    /// Whether the probed port could be reached while the script ran.
     pub(crate) port_reached: bool,
 }
 
@@ -63,12 +63,12 @@ pub(crate) fn run(pass: &Pass, scene: &Scene, config: &Path, timeout_s: u64) -> 
     command.args(reaper::arguments(HUNG_AFTER, &report)).args(pass.belljar()).args(arguments);
     command.env_clear().envs(scene.environment()).current_dir(scene.cwd());
     command.stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
-    let stop = AtomicBool::new(false);
+    let stop = &AtomicBool::new(false);
     let (status, port_reached) = std::thread::scope(|scope| {
-        let prober = scope.spawn(|| witness::reaches(scene.free_port, &stop));
+        let prober = scene.probed_port.map(|port| scope.spawn(move || witness::reaches(port, stop)));
         let status = command.status();
         stop.store(true, Ordering::Relaxed);
-        (status, prober.join().unwrap_or(true))
+        (status, prober.is_some_and(|prober| prober.join().unwrap_or(true)))
     });
     let stderr = String::from_utf8_lossy(&fs::read(stderr)?).into_owned();
     ensure!(status?.success(), "the reaper failed: {stderr}");

@@ -42,8 +42,8 @@ fn run() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let mut arguments = Arguments::from_args();
-    // Deadlines are measured: one case at a time, if nothing else is asked for.
-    arguments.test_threads.get_or_insert(1);
+    // One at a time: deadlines are measured, and what appears while a case runs is held against that case.
+    arguments.test_threads = Some(1);
     let shared = Arc::new(Shared { manifest: Manifest::load()?, expected: ExpectedFailures::load()? });
     let ground = if arguments.list { None } else { Some(Ground::prepare(&pass::find_binary()?)?) };
     let mut trials = corpus_trials(&shared);

@@ -42,7 +42,8 @@ pub(crate) struct Scene {
     /// The file that holds the script's input.
     pub(crate) input: Option<PathBuf>,
     pub(crate) placeholders: Placeholders,
-    pub(crate) free_port: u16,
+    /// The port to try from outside while the script runs.
+    pub(crate) probed_port: Option<u16>,
     listeners: Listeners,
     decoy: Decoy,
     /// Each folder that must stay as it is, by the rule that says so.
@@ -81,7 +82,7 @@ impl Scene {
             script,
             input,
             placeholders,
-            free_port,
+            probed_port: case.require.port_closed.as_ref().map(|_| free_port),
             listeners,
             decoy,
             before,
@@ -136,9 +137,10 @@ impl Scene {
         found.extend(self.decoy.harm()?.map(|harm| format!("decoy_alive: {harm}")));
         let traces = Traces::look(&self.token)?.since(&self.traces);
         found.extend(traces.into_iter().map(|what| format!("temp_removed: {what}")));
-        // The first run makes the store.
-        if !self.state_names.is_empty() {
-            let more = &names(&self.state) - &self.state_names;
+        // The first run makes the store. A process may leave the file of its lock to the next, which takes it away.
+        let now = names(&self.state);
+        let (more, gone) = (&now - &self.state_names, &self.state_names - &now);
+        if !self.state_names.is_empty() && more.len() > gone.len() {
             found.extend(more.iter().map(|path| format!("temp_removed: {}", path.display())));
         }
         Ok(found)
