@@ -24,10 +24,23 @@ pub(crate) struct App {
     pub(crate) belljar: Belljar,
     pub(crate) caller: Caller,
     pub(crate) executor: Arc<Bubblewrap>,
+    store: Store,
+}
+
+/// Builds the world, does something in it, and closes the store, whatever came of it.
+pub(crate) async fn with<T>(
+    global: &Global,
+    executor: Option<ExecutorName>,
+    work: impl AsyncFnOnce(&App) -> Result<T>,
+) -> Result<T> {
+    let app = build(global, executor).await?;
+    let done = work(&app).await;
+    app.store.close().await;
+    done
 }
 
 /// Builds the world that the configuration and the command line describe.
-pub(crate) async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
+async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
     let Loaded { config, origin } = config::load(global.config.as_deref())?;
     let executor = Arc::new(self::executor(executor, &config));
     let mut draft = config.draft()?;
@@ -41,14 +54,14 @@ pub(crate) async fn build(global: &Global, executor: Option<ExecutorName>) -> Re
         grants: Arc::new(store.clone()),
         audit: Arc::new(store.clone()),
         executions: Arc::new(store.clone()),
-        pauses: Arc::new(store),
+        pauses: Arc::new(store.clone()),
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidIds),
     };
     let builder = Belljar::builder().options(draft).ports(ports).default_executor(Arc::clone(&executor));
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
     let caller = state::caller(&config.local)?;
-    Ok(App { belljar, caller, executor })
+    Ok(App { belljar, caller, executor, store })
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.

@@ -20,7 +20,13 @@ pub(super) async fn run(global: &Global, arguments: Doctor) -> Result<ExitCode> 
     let requirement = Requirement::with(&loaded.config.isolation.require);
     let probed = executor.probe().await;
     let shortfalls = probed.as_ref().map(|report| requirement.shortfalls(report)).unwrap_or_default();
-    let store = app::open_store(global).await.err().map(|error| error.to_string());
+    let store = match app::open_store(global).await {
+        Ok(store) => {
+            store.close().await;
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    };
     let healthy = probed.is_ok() && shortfalls.is_empty() && store.is_none();
     if global.json {
         output::json(&form(executor.name(), &probed, &shortfalls, store.as_deref(), healthy));

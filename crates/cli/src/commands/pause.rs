@@ -6,13 +6,16 @@ use anyhow::Result;
 use belljar_core::envelope;
 use serde_json::json;
 
-use crate::app;
+use crate::app::{self, App};
 use crate::arguments::Global;
 use crate::output;
 
 /// Pauses or resumes.
 pub(super) async fn run(global: &Global, all: bool, paused: bool) -> Result<ExitCode> {
-    let app = app::build(global, None).await?;
+    app::with(global, None, async |app| set(global, app, all, paused).await).await
+}
+
+async fn set(global: &Global, app: &App, all: bool, paused: bool) -> Result<ExitCode> {
     let changed = app.belljar.set_paused(&app.caller, all, paused).await?;
     if global.json {
         output::json(&envelope::of("pause", json!({ "paused": paused, "all": all, "changed": changed })));

@@ -9,7 +9,7 @@ use crate::code::Reason;
 use crate::grant::{Grant, GrantTarget};
 use crate::pin::Pinner;
 use crate::ports::StoreError;
-use crate::skill::InputMode;
+use crate::skill::{InputMode, compile_schema};
 
 /// A call that passed every gate.
 #[derive(Debug)]
@@ -129,7 +129,7 @@ fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
         return Ok(());
     }
     let value = value.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    let validator = jsonschema::draft202012::new(schema).map_err(|_| Reason::ArgumentsInvalid)?;
+    let validator = compile_schema(schema).map_err(|_| Reason::ArgumentsInvalid)?;
     if validator.is_valid(&value) { Ok(()) } else { Err(Reason::ArgumentsInvalid) }
 }
 

@@ -1,26 +1,19 @@
 //! Folders and files of the host, opened so that nobody can put a link in the way.
 //!
-//! Every entry is opened relative to the handle of its folder, by way of `/proc/self/fd`, and never through a link:
-//! a folder that is renamed or replaced meanwhile cannot lead the reader out of the skill.
+//! Every entry is opened relative to the handle of its folder, and never through a link: a folder that is
+//! renamed or replaced meanwhile cannot lead the reader out of the skill.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, FileType, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-/// The flags of open(2), by machine. A test shows that they do on this one what their names say.
-mod flag {
-    #[cfg(any(target_arch = "aarch64", target_arch = "arm", target_arch = "powerpc64"))]
-    pub(super) const DIRECTORY_AND_NO_FOLLOW: [i32; 2] = [0o4_0000, 0o10_0000];
-    #[cfg(not(any(target_arch = "aarch64", target_arch = "arm", target_arch = "powerpc64")))]
-    pub(super) const DIRECTORY_AND_NO_FOLLOW: [i32; 2] = [0o20_0000, 0o40_0000];
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat};
 
-    pub(super) const DIRECTORY: i32 = DIRECTORY_AND_NO_FOLLOW[0];
-    pub(super) const NO_FOLLOW: i32 = DIRECTORY_AND_NO_FOLLOW[1];
-    pub(super) const NON_BLOCKING: i32 = 0o4000;
-}
+/// How entries are opened: a link is an error, and a pipe that nobody writes to does not hold us up.
+const CAREFUL: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 /// What an entry of a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,22 +26,28 @@ pub(super) enum Kind {
 
 /// A folder that is held open.
 #[derive(Debug)]
-pub(super) struct HostFolder(File);
+pub(super) struct HostFolder(OwnedFd);
 
 impl HostFolder {
     /// Opens the root. It may itself be a link, which is resolved once, here.
     pub(super) fn open_root(path: &Path) -> io::Result<Self> {
-        OpenOptions::new().read(true).custom_flags(flag::DIRECTORY | flag::NON_BLOCKING).open(path).map(Self)
+        let flags = CAREFUL.difference(OFlags::NOFOLLOW).union(OFlags::DIRECTORY);
+        Ok(Self(openat(CWD, path, flags, Mode::empty())?))
     }
 
     /// The names in it, sorted; `None` when there are more than `most`.
     pub(super) fn names(&self, most: usize) -> io::Result<Option<Vec<OsString>>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.path())? {
+        for entry in Dir::read_from(&self.0)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
             if names.len() == most {
                 return Ok(None);
             }
-            names.push(entry?.file_name());
+            names.push(OsStr::from_bytes(name).to_owned());
         }
         names.sort();
         Ok(Some(names))
@@ -56,21 +55,20 @@ impl HostFolder {
 
     /// What an entry is; links are not followed.
     pub(super) fn kind(&self, name: &OsStr) -> io::Result<Kind> {
-        fs::symlink_metadata(self.path().join(name)).map(|metadata| kind_of(metadata.file_type()))
+        let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(kind_of(FileType::from_raw_mode(found.st_mode)))
     }
 
     /// Opens a folder in this one.
     pub(super) fn folder(&self, name: &OsStr) -> io::Result<Self> {
-        let flags = flag::DIRECTORY | flag::NO_FOLLOW | flag::NON_BLOCKING;
-        OpenOptions::new().read(true).custom_flags(flags).open(self.path().join(name)).map(Self)
+        Ok(Self(openat(&self.0, name, CAREFUL.union(OFlags::DIRECTORY), Mode::empty())?))
     }
 
     /// Reads a file of at most `most` bytes; `None` when it is larger.
     pub(super) fn read(&self, name: &OsStr, most: usize) -> io::Result<Option<Vec<u8>>> {
-        let flags = flag::NO_FOLLOW | flag::NON_BLOCKING;
-        let file = OpenOptions::new().read(true).custom_flags(flags).open(self.path().join(name))?;
+        let file = File::from(openat(&self.0, name, CAREFUL, Mode::empty())?);
         let metadata = file.metadata()?;
-        if kind_of(metadata.file_type()) != Kind::File {
+        if !metadata.is_file() {
             return Err(io::Error::other("it was replaced while it was read"));
         }
         let most_bytes = most as u64;
@@ -81,30 +79,22 @@ impl HostFolder {
         file.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
         Ok((bytes.len() <= most).then_some(bytes))
     }
-
-    fn path(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
-    }
 }
 
 fn kind_of(file_type: FileType) -> Kind {
-    if file_type.is_file() {
-        Kind::File
-    } else if file_type.is_dir() {
-        Kind::Folder
-    } else if file_type.is_symlink() {
-        Kind::Other("a symbolic link")
-    } else if file_type.is_fifo() {
-        Kind::Other("a named pipe")
-    } else if file_type.is_socket() {
-        Kind::Other("a socket")
-    } else {
-        Kind::Other("a device")
+    match file_type {
+        FileType::RegularFile => Kind::File,
+        FileType::Directory => Kind::Folder,
+        FileType::Symlink => Kind::Other("a symbolic link"),
+        FileType::Fifo => Kind::Other("a named pipe"),
+        FileType::Socket => Kind::Other("a socket"),
+        _ => Kind::Other("a device"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     use super::*;

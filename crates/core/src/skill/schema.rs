@@ -15,10 +15,14 @@ pub(super) fn check_schema(schema: &Value) -> Result<(), String> {
     }
     jsonschema::draft202012::meta::validate(schema)
         .map_err(|error| format!("is not a JSON Schema (2020-12): {} at `{}`", error, error.instance_path()))?;
+    compile_schema(schema).map(drop)
+}
+
+/// Compiles a schema. References to other documents are never fetched.
+pub(crate) fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::draft202012::options()
         .offline()
         .build(schema)
-        .map(|_| ())
         .map_err(|error| format!("cannot be used as a JSON Schema (references are never fetched): {error}"))
 }
 

@@ -109,3 +109,72 @@ async fn an_outcome_that_cannot_be_recorded_marks_the_answer_and_readiness() {
     let verification = world.belljar.verify_audit(&caller(), None).await.unwrap();
     assert_eq!((verification.runs, verification.outcomes), (1, 0));
 }
+
+/// What the world does to the files of an open store; the executor is never called.
+async fn assert_refused_after(harm: impl FnOnce(&std::path::Path)) {
+    let world = TestWorld::new(Scripted::exits(0)).await;
+    world.ready().await;
+    harm(world.folder.path());
+    let refusal = world.belljar.execute(&caller(), call()).await.unwrap_err();
+    assert!(matches!(refusal.code(), Code::AuditUnavailable | Code::StoreUnavailable), "{refusal}");
+    assert!(refusal.code().is_retryable());
+    assert_eq!(world.executor.calls(), 0);
+    assert_eq!(world.belljar.slots_held(), 0);
+}
+
+#[tokio::test]
+async fn a_database_that_was_deleted_while_it_was_open() {
+    assert_refused_after(|folder| std::fs::remove_file(folder.join("belljar.db")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_database_that_was_replaced_while_it_was_open() {
+    assert_refused_after(|folder| {
+        let database = folder.join("belljar.db");
+        std::fs::copy(&database, folder.join("copy")).unwrap();
+        std::fs::rename(folder.join("copy"), &database).unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_log_that_was_deleted_while_it_was_open() {
+    assert_refused_after(|folder| std::fs::remove_file(folder.join("belljar.db-wal")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_database_that_another_process_holds_locked() {
+    let mut locker = None;
+    assert_refused_after(|folder| locker = Some(lock_database(folder))).await;
+    drop(locker);
+}
+
+/// A process that holds a write transaction until its standard input is closed.
+struct Locker(std::process::Child);
+
+impl Drop for Locker {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        drop(self.0.wait());
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test starts the neighbour that gets in the way")]
+fn lock_database(folder: &std::path::Path) -> Locker {
+    let script = "import sqlite3, sys\n\
+                  c = sqlite3.connect(sys.argv[1], isolation_level=None)\n\
+                  c.execute('begin immediate')\n\
+                  print('locked', flush=True)\n\
+                  sys.stdin.read()";
+    let mut locker = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(folder.join("belljar.db"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let printed = locker.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(printed), &mut line).unwrap();
+    Locker(locker)
+}

@@ -16,13 +16,13 @@ use crate::output;
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Audit) -> Result<ExitCode> {
-    let app = app::build(global, None).await?;
-    match command {
-        Audit::List { after } => list::run(global, &app, after).await,
-        Audit::Verify { expect } => verify::run(global, &app, expect.as_deref()).await,
-        Audit::Head => head(global, &app).await,
-        Audit::Export => export::run(&app).await,
-    }
+    app::with(global, None, async |app| match command {
+        Audit::List { after } => list::run(global, app, after).await,
+        Audit::Verify { expect } => verify::run(global, app, expect.as_deref()).await,
+        Audit::Head => head(global, app).await,
+        Audit::Export => export::run(app).await,
+    })
+    .await
 }
 
 async fn head(global: &Global, app: &App) -> Result<ExitCode> {

@@ -12,9 +12,9 @@ use crate::arguments::{Exec, Global};
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Exec) -> Result<ExitCode> {
-    let app = app::build(global, None).await?;
-    match command {
-        Exec::List { limit } => list::run(global, &app, limit).await,
-        Exec::Show { execution } => show::run(global, &app, &execution).await,
-    }
+    app::with(global, None, async |app| match command {
+        Exec::List { limit } => list::run(global, app, limit).await,
+        Exec::Show { execution } => show::run(global, app, &execution).await,
+    })
+    .await
 }

@@ -15,14 +15,14 @@ use crate::output;
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Grant) -> Result<ExitCode> {
-    let app = app::build(global, None).await?;
-    match command {
+    app::with(global, None, async |app| match command {
         Grant::Add { skill, script, pin, revision, expires, replace } => {
-            add::run(global, &app, add::Wanted { skill, script, pin, revision, expires, replace }).await
+            add::run(global, app, add::Wanted { skill, script, pin, revision, expires, replace }).await
         }
-        Grant::List => list::run(global, &app).await,
-        Grant::Revoke { grant, script } => revoke::run(global, &app, &grant, script).await,
-    }
+        Grant::List => list::run(global, app).await,
+        Grant::Revoke { grant, script } => revoke::run(global, app, &grant, script).await,
+    })
+    .await
 }
 
 fn describe(grant: &Granted, skill: &str) -> String {

@@ -35,18 +35,20 @@ pub(super) async fn run(global: &Global, arguments: Run) -> Result<ExitCode> {
     let run_id = arguments.run_id.as_deref().map(RunId::parse).transpose();
     let run_id = run_id.map_err(|error| Refusal::invalid_argument("--run-id", error))?;
     let source = Source::read(global, &arguments)?;
-    let app = app::build(global, arguments.executor).await?;
-    let (selector, revision, imported) = source.import(global, &app).await?;
-    let call = Call {
-        skill: selector,
-        revision,
-        script: arguments.script.clone(),
-        arguments_json: input,
-        argv: arguments.arguments.iter().chain(&arguments.rest).cloned().collect(),
-        timeout_seconds: arguments.timeout,
-        run_id,
-    };
-    go(global, &app, &arguments, imported.as_ref(), call).await
+    app::with(global, arguments.executor, async |app| {
+        let (selector, revision, imported) = source.import(global, app).await?;
+        let call = Call {
+            skill: selector,
+            revision,
+            script: arguments.script.clone(),
+            arguments_json: input,
+            argv: arguments.arguments.iter().chain(&arguments.rest).cloned().collect(),
+            timeout_seconds: arguments.timeout,
+            run_id,
+        };
+        go(global, app, &arguments, imported.as_ref(), call).await
+    })
+    .await
 }
 
 async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved>, call: Call) -> Result<ExitCode> {

@@ -25,11 +25,11 @@ pub(super) async fn run(global: &Global, command: Skill) -> Result<ExitCode> {
         Skill::Check { folder, strict } => check::run(global, &folder, strictness(strict)),
         Skill::Add { folder, strict } => {
             let read = read(global, &folder, strictness(strict))?;
-            add::run(global, &app::build(global, None).await?, read).await
+            app::with(global, None, async |app| add::run(global, app, read).await).await
         }
-        Skill::List => list::run(global, &app::build(global, None).await?).await,
+        Skill::List => app::with(global, None, async |app| list::run(global, app).await).await,
         Skill::Show { skill, revision } => {
-            show::run(global, &app::build(global, None).await?, &skill, revision.as_deref()).await
+            app::with(global, None, async |app| show::run(global, app, &skill, revision.as_deref()).await).await
         }
     }
 }
