@@ -43,7 +43,7 @@ pub(crate) async fn with<T>(
 async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
     let Loaded { config, origin } = config::load(global.config.as_deref())?;
     let executor = Arc::new(self::executor(executor, &config));
-    let mut draft = config.draft()?;
+    let mut draft = config.draft();
     if origin == Origin::BuiltIn {
         // Nobody wrote this list for this host: a runtime that is not installed is left out.
         draft.unknown_runtimes = UnknownRuntimes::LeaveOut;
@@ -58,7 +58,9 @@ async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidIds),
     };
-    let builder = Belljar::builder().options(draft).ports(ports).default_executor(Arc::clone(&executor));
+    let missing = config.missing_interpreters();
+    let builder =
+        Belljar::builder().options(draft).faults(missing).ports(ports).default_executor(Arc::clone(&executor));
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
     let caller = state::caller(&config.local)?;
     Ok(App { belljar, caller, executor, store })
@@ -84,7 +86,11 @@ pub(crate) async fn open_store(global: &Global) -> Result<Store> {
         .map_err(|error| Refusal::new(Code::StoreUnavailable, error.to_string()).into())
 }
 
-/// The checked options of a configuration, as `config check` wants them.
-pub(crate) fn check(config: &Config) -> Result<Vec<String>> {
-    Ok(config.draft()?.check().err().unwrap_or_default())
+/// Everything that is wrong with a configuration and can be told without a sandbox.
+pub(crate) fn check(config: &Config) -> Vec<String> {
+    let mut faults = config.draft().check().err().unwrap_or_default();
+    if config.execution.enabled {
+        faults.extend(config.missing_interpreters());
+    }
+    faults
 }

@@ -8,7 +8,7 @@ mod sections;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use belljar_core::options::{OptionsDraft, UnknownRuntimes};
 use belljar_executor::Requirement;
 
@@ -65,12 +65,9 @@ fn read(path: &Path) -> Result<Loaded> {
 
 impl Config {
     /// The options to be checked.
-    pub(crate) fn draft(&self) -> Result<OptionsDraft> {
+    pub(crate) fn draft(&self) -> OptionsDraft {
         let execution = &self.execution;
-        if let Some((first, _)) = self.interpreters.iter().find(|(_, value)| value.trim().is_empty()) {
-            bail!("interpreters.{first} is blank");
-        }
-        Ok(OptionsDraft {
+        OptionsDraft {
             enabled: execution.enabled,
             platform_isolation_acknowledged: execution.platform_isolation_acknowledged,
             allow_stored_scripts: execution.allow_stored_scripts,
@@ -88,6 +85,16 @@ impl Config {
             require: Requirement::with(&self.isolation.require),
             unknown_runtimes: UnknownRuntimes::Refuse,
             multi_tenant: false,
-        })
+        }
+    }
+
+    /// Interpreter paths that a sandbox does not have: it sees the system's folder `/usr`, and no home.
+    pub(crate) fn missing_interpreters(&self) -> Vec<String> {
+        let paths = self.interpreters.iter().filter(|(_, value)| value.starts_with('/'));
+        let missing =
+            paths.filter(|(_, path)| !Path::new(path).canonicalize().is_ok_and(|path| path.starts_with("/usr")));
+        missing
+            .map(|(key, path)| format!("interpreters.{key} = {path:?}: there is no such program under /usr"))
+            .collect()
     }
 }

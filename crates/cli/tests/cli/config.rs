@@ -40,11 +40,20 @@ fn a_file_that_exists_is_taken_as_it_stands() {
 #[test]
 fn everything_that_is_wrong_is_told_at_once() {
     let place = Place::new();
-    let wrong = "[execution]\nenabled = true\nmax_output_bytes = 0\n[execution.timeout]\nmax = 0\n[interpreters]\nPY = \"python\"\n";
+    let wrong = "[execution]\nenabled = true\nmax_output_bytes = 0\n[execution.timeout]\nmax = 0\n[interpreters]\nPY = \"python\"\nsh = \" \"\nbash = \"/does/not/exist\"\n";
     let told = with_config(&place, wrong, &["config", "check"]);
     assert_eq!(told.code, Some(125));
-    for part in ["platform_isolation_acknowledged", "max_output_bytes", "timeout.max", "interpreters.PY"] {
+    for part in [
+        "platform_isolation_acknowledged",
+        "max_output_bytes",
+        "timeout.max",
+        "interpreters.PY",
+        "interpreters.sh",
+        "/does/not/exist",
+    ] {
         assert!(told.stderr.contains(part), "{part} is missing in {}", told.stderr);
+        let started = with_config(&place, wrong, &["exec", "list"]);
+        assert!(started.code == Some(125) && started.stderr.contains(part), "{part} is missing in {}", started.stderr);
     }
     let unknown = with_config(&place, "[exekution]\n", &["config", "check"]);
     assert!(unknown.code == Some(125) && unknown.stderr.contains("exekution"), "{unknown:?}");

@@ -14,3 +14,4 @@ mod run;
 mod sandbox;
 mod shared;
 mod support;
+mod terminal;

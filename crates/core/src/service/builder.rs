@@ -47,12 +47,20 @@ pub struct Builder {
     default_executor: Option<Arc<dyn Executor>>,
     executors: Vec<Arc<dyn Executor>>,
     require_custom: bool,
+    faults: Vec<String>,
 }
 
 impl Builder {
     pub(super) fn new() -> Self {
         let draft = OptionsDraft::default();
-        Self { draft, ports: None, default_executor: None, executors: Vec::new(), require_custom: false }
+        Self {
+            draft,
+            ports: None,
+            default_executor: None,
+            executors: Vec::new(),
+            require_custom: false,
+            faults: Vec::new(),
+        }
     }
 
     /// Takes these options, replacing what was said before.
@@ -118,12 +126,20 @@ impl Builder {
         self
     }
 
+    /// Faults that whoever composes the service found itself; they count while script execution is on, and
+    /// are reported with all others.
+    #[must_use]
+    pub fn faults(mut self, faults: impl IntoIterator<Item = String>) -> Self {
+        self.faults.extend(faults);
+        self
+    }
+
     /// Checks everything, probes the executor, closes what a dead process left open, and starts.
     ///
     /// # Errors
     /// All faults together.
     pub async fn build(self) -> Result<Belljar, StartError> {
-        let mut faults = Vec::new();
+        let mut faults = if self.draft.enabled { self.faults.clone() } else { Vec::new() };
         let executor = self.resolve_executor(&mut faults);
         let ports = self.ports;
         if ports.is_none() {
