@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::code::Reason;
 use crate::execution::Status;
@@ -16,6 +17,8 @@ pub struct Meter {
     audit_swallowed: AtomicU64,
     executor_faults: AtomicU64,
     truncations: AtomicU64,
+    duration_microseconds: AtomicU64,
+    slot_wait_microseconds: AtomicU64,
     running: AtomicI64,
     abandoned: AtomicI64,
 }
@@ -35,6 +38,10 @@ pub struct Reading {
     pub executor_faults: u64,
     /// Streams that were cut.
     pub truncations: u64,
+    /// The time of all runs together, from slot to end.
+    pub duration: Duration,
+    /// The time that all runs together waited for a slot.
+    pub slot_wait: Duration,
     /// Runs that hold a slot.
     pub running: i64,
     /// Executor tasks that the host no longer waits for and that have not ended.
@@ -42,14 +49,19 @@ pub struct Reading {
 }
 
 impl Meter {
-    pub(crate) fn ended(&self, status: Status, truncated_streams: u64) {
+    pub(crate) fn ended(&self, status: Status, truncated_streams: u64, duration: Duration) {
         if let Ok(mut counts) = self.invocations.lock() {
             *counts.entry(status).or_default() += 1;
         }
         self.truncations.fetch_add(truncated_streams, Ordering::Relaxed);
+        self.duration_microseconds.fetch_add(microseconds(duration), Ordering::Relaxed);
         if status == Status::Fault {
             self.executor_faults.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    pub(crate) fn waited_for_slot(&self, duration: Duration) {
+        self.slot_wait_microseconds.fetch_add(microseconds(duration), Ordering::Relaxed);
     }
 
     pub(crate) fn denied(&self, reason: Reason) {
@@ -84,8 +96,14 @@ impl Meter {
             audit_swallowed: self.audit_swallowed.load(Ordering::Relaxed),
             executor_faults: self.executor_faults.load(Ordering::Relaxed),
             truncations: self.truncations.load(Ordering::Relaxed),
+            duration: Duration::from_micros(self.duration_microseconds.load(Ordering::Relaxed)),
+            slot_wait: Duration::from_micros(self.slot_wait_microseconds.load(Ordering::Relaxed)),
             running: self.running.load(Ordering::Relaxed),
             abandoned: self.abandoned.load(Ordering::Relaxed),
         }
     }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -20,12 +20,14 @@ pub struct Admitted {
 /// in the meantime.
 pub async fn admit(world: &World, recorded: Recorded, cancel: &Cancel) -> Result<Admitted, Finished> {
     let tenant = recorded.record.tenant.clone();
+    let asked = tokio::time::Instant::now();
     let slot = tokio::select! {
         biased;
         () = cancel.fired() => Err(Code::Cancelled),
         slot = world.slots.take(&tenant) => slot.ok_or(Code::Internal),
         () = tokio::time::sleep(world.options.slot_wait()) => Err(Code::CapacityExceeded),
     };
+    world.meter.waited_for_slot(asked.elapsed());
     let slot = match slot {
         Ok(slot) => slot,
         Err(code) => return Err(Finished::new(recorded, Ended::NotStarted(code))),

@@ -35,7 +35,11 @@ pub async fn keep(world: &World, finished: Finished) -> Result<Answer, Refusal> 
     record.started_at = started_at;
     record.finished_at = Some(world.ports.clock.now());
     let refusal = fill(&mut record, ended);
+    let duration = record.started_at.zip(record.finished_at).map(|(started, finished)| finished.since(started));
     let span = tracing::Span::current();
+    if let Some(duration) = duration {
+        span.record("duration_ms", u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
+    }
     span.record("status", record.status.as_str());
     if let Some(code) = record.exit_code {
         span.record("exit_code", code);
@@ -51,7 +55,8 @@ pub async fn keep(world: &World, finished: Finished) -> Result<Answer, Refusal> 
         }
     };
     world.health.audit_written(recorded);
-    world.meter.ended(record.status, u64::from(record.stdout_truncated) + u64::from(record.stderr_truncated));
+    let truncated = u64::from(record.stdout_truncated) + u64::from(record.stderr_truncated);
+    world.meter.ended(record.status, truncated, duration.unwrap_or_default());
     if let Some(refusal) = refusal {
         return Err(refusal.with("execution_id", json!(record.execution_id)).with("recorded", json!(recorded)));
     }

@@ -77,6 +77,7 @@ pub(crate) async fn walk(world: &World, caller: Caller, call: Call, cancel: &Can
         Ok(resolved) => resolved,
         Err(stop) => return Err(stop.refuse(world).await),
     };
+    resolved.name_in_span();
     let cleared = match pass(world, resolved).await {
         Ok(cleared) => cleared,
         Err(stop) => return Err(stop.refuse(world).await),

@@ -31,6 +31,16 @@ pub struct Resolved {
     pub(super) run_id: Option<RunId>,
 }
 
+impl Resolved {
+    /// Names what was resolved in the current span. Only names that were checked get there.
+    pub(super) fn name_in_span(&self) {
+        let span = tracing::Span::current();
+        span.record("skill", self.skill.slug.as_str());
+        span.record("script", self.path.as_str());
+        span.record("revision", self.revision.id.as_str());
+    }
+}
+
 /// Resolves a call in the caller's scope.
 ///
 /// # Errors

@@ -82,10 +82,13 @@ impl Belljar {
         let token = cancel.clone();
         let span = tracing::info_span!(
             "execute_skill_script",
-            script = %call.script,
+            skill = tracing::field::Empty,
+            script = tracing::field::Empty,
+            revision = tracing::field::Empty,
             executor = world.executor.name(),
             status = tracing::field::Empty,
             exit_code = tracing::field::Empty,
+            duration_ms = tracing::field::Empty,
             denial_reason = tracing::field::Empty,
         );
         let task = tokio::spawn(async move { walk(&world, caller, call, &token).await }.instrument(span));
