@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use belljar_core::options::OptionsDraft;
 use belljar_executor::{Control, Limits, Minimum};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,19 +58,21 @@ pub(crate) struct Execution {
 }
 
 impl Default for Execution {
+    /// The library's own defaults.
     fn default() -> Self {
+        let draft = OptionsDraft::default();
         Self {
-            enabled: false,
-            platform_isolation_acknowledged: false,
-            allow_stored_scripts: false,
+            enabled: draft.enabled,
+            platform_isolation_acknowledged: draft.platform_isolation_acknowledged,
+            allow_stored_scripts: draft.allow_stored_scripts,
             executor: ExecutorName::default(),
             timeout: Timeout::default(),
-            max_output_bytes: 262_144,
-            max_argument_bytes: 16_384,
-            max_script_bytes: 262_144,
-            max_concurrent_per_tenant: 2,
-            max_concurrent_total: 8,
-            slot_wait_seconds: 30,
+            max_output_bytes: draft.max_output_bytes,
+            max_argument_bytes: draft.max_argument_bytes,
+            max_script_bytes: draft.max_script_bytes,
+            max_concurrent_per_tenant: draft.max_concurrent_per_tenant,
+            max_concurrent_total: draft.max_concurrent_total,
+            slot_wait_seconds: draft.slot_wait_seconds,
         }
     }
 }
@@ -97,7 +100,8 @@ pub(crate) struct Timeout {
 
 impl Default for Timeout {
     fn default() -> Self {
-        Self { default: 30, max: 60 }
+        let draft = OptionsDraft::default();
+        Self { default: draft.timeout_default_seconds, max: draft.timeout_max_seconds }
     }
 }
 
