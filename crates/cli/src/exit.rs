@@ -35,13 +35,15 @@ pub(crate) fn of_execution(record: &ExecutionRecord) -> ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     refusal: Refusal,
+    /// Whether the code tells more than the sentence.
+    has_code: bool,
 }
 
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast::<Refusal>() {
-            Ok(refusal) => Self { refusal },
-            Err(error) => Self { refusal: Refusal::new(Code::Internal, format!("{error:#}")) },
+            Ok(refusal) => Self { refusal, has_code: true },
+            Err(error) => Self { refusal: Refusal::new(Code::Internal, format!("{error:#}")), has_code: false },
         }
     }
 }
@@ -51,8 +53,10 @@ impl Failure {
     pub(crate) fn report(self, json: bool) -> ExitCode {
         if json {
             output::json(&envelope::error(&self.refusal));
-        } else {
+        } else if self.has_code {
             output::refusal(&self.refusal);
+        } else {
+            output::note(&format!("belljar: {}", self.refusal.message().trim_end()));
         }
         ExitCode::from(match self.refusal.code() {
             Code::InvalidArgument => USAGE,

@@ -1,5 +1,6 @@
 //! Composition: what a service is made of, checked as a whole before anything starts.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use belljar_executor::{Executor, Interpreter, Report};
 
 use super::Belljar;
 use crate::health::Health;
-use crate::options::{Options, OptionsDraft, UnknownRuntimes};
+use crate::options::{OptionsDraft, UnknownRuntimes};
 use crate::ports::Ports;
 use crate::run::{AccessDenials, Slots, World, close_orphan};
 
@@ -145,19 +146,23 @@ impl Builder {
         if ports.is_none() {
             faults.push("no store: give the builder its ports".to_owned());
         }
-        let policy = self.draft.unknown_runtimes;
+        let health = Health::new(self.draft.require.clone());
+        let report = match &executor {
+            Some(executor) if self.draft.enabled => health.probe(&**executor).await.ok(),
+            _ => None,
+        };
+        if let Some((report, executor)) = report.as_deref().zip(executor.as_deref())
+            && self.draft.unknown_runtimes == UnknownRuntimes::Refuse
+        {
+            refuse_unknown_runtimes(&self.draft.interpreters, report, executor.name(), &mut faults);
+        }
+        let leave_out = self.draft.unknown_runtimes == UnknownRuntimes::LeaveOut;
         let options = self.draft.check().map_err(|more| faults.extend(more)).ok();
         let (Some(mut options), Some(ports), Some(executor)) = (options, ports, executor) else {
             return Err(StartError { faults });
         };
-        let health = Health::new(options.require().clone());
-        if options.enabled()
-            && let Ok(report) = health.probe(&*executor).await
-        {
-            match policy {
-                UnknownRuntimes::Refuse => refuse_unknown_runtimes(&options, &report, executor.name(), &mut faults),
-                UnknownRuntimes::LeaveOut => options.retain_interpreters(|interpreter| knows(&report, interpreter)),
-            }
+        if let Some(report) = report.filter(|_| leave_out) {
+            options.retain_interpreters(|interpreter| knows(&report, interpreter));
         }
         if !faults.is_empty() {
             return Err(StartError { faults });
@@ -203,13 +208,19 @@ fn knows(report: &Report, interpreter: &Interpreter) -> bool {
     }
 }
 
-fn refuse_unknown_runtimes(options: &Options, report: &Report, executor: &str, faults: &mut Vec<String>) {
+fn refuse_unknown_runtimes(
+    interpreters: &BTreeMap<String, String>,
+    report: &Report,
+    executor: &str,
+    faults: &mut Vec<String>,
+) {
     let Some(known) = &report.runtimes else { return };
-    for (language, interpreter) in options.interpreters() {
-        if !knows(report, interpreter) {
-            let known: Vec<_> = known.keys().map(belljar_executor::RuntimeName::as_str).collect();
+    let known: Vec<_> = known.keys().map(belljar_executor::RuntimeName::as_str).collect();
+    for (language, value) in interpreters {
+        // What cannot be parsed is told by the check of the options.
+        if Interpreter::parse(value).is_ok_and(|interpreter| !knows(report, &interpreter)) {
             faults.push(format!(
-                "interpreters.{language} = \"{interpreter}\": the executor {executor} knows no such runtime (it knows {})",
+                "interpreters.{language} = \"{value}\": the executor {executor} knows no such runtime (it knows {})",
                 known.join(", ")
             ));
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{Belljar, need};
 use crate::audit::{Action, AuditDraft};
 use crate::caller::{Caller, Scope};
-use crate::code::Code;
+use crate::code::{Code, Reason};
 use crate::grant::{Grant, GrantTarget};
 use crate::ids::{AuditId, GrantId, RevisionId};
 use crate::pin::Pinner;
@@ -96,6 +96,7 @@ impl Belljar {
     ///
     /// # Errors
     /// `CONFLICT` when the pin is not the current one; the answer does not tell the current one.
+    /// `SCRIPT_DENIED` while the script's language is not allowed.
     pub async fn grant(&self, caller: &Caller, request: GrantRequest) -> Result<Grant, Refusal> {
         if self.world.options.multi_tenant() {
             need(caller, Scope::PlatformAdmin)?;
@@ -193,7 +194,11 @@ fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal
         return Ok((GrantTarget::AllScripts, pins.all));
     }
     let path = find_script(&pins.revision, target)?;
-    let pinned = pins.scripts.get(&path).map(|script| script.pin);
-    let pin = pinned.ok_or_else(|| Refusal::new(Code::ScriptNotFound, "The revision has no such script."))?;
-    Ok((GrantTarget::script(&path), pin))
+    let pinned = pins.scripts.get(&path);
+    let pinned = pinned.ok_or_else(|| Refusal::new(Code::ScriptNotFound, "The revision has no such script."))?;
+    if pinned.interpreter.is_none() {
+        // Allowing its language later changes the pin, so that this grant would never open anything.
+        return Err(Refusal::denied(Reason::InterpreterNotAllowed));
+    }
+    Ok((GrantTarget::script(&path), pinned.pin))
 }

@@ -67,9 +67,11 @@ async fn a_runtime_that_the_executor_does_not_know_is_a_fault() {
         let runtimes = BTreeMap::from([(RuntimeName::parse("sh").unwrap(), "/usr/bin/sh".to_owned())]);
         Ok(Report { runtimes: Some(runtimes), ..Report::unknown() })
     };
-    let builder = Belljar::builder().options(options()).ports(ports).executor(Scripted::exits(0).probing(knows_sh));
+    let draft = OptionsDraft { max_output_bytes: 0, ..options() };
+    let builder = Belljar::builder().options(draft).ports(ports).executor(Scripted::exits(0).probing(knows_sh));
     let error = builder.build().await.unwrap_err().to_string();
     assert!(error.contains("interpreters.py") && error.contains("it knows sh"), "{error}");
+    assert!(error.contains("max_output_bytes"), "all faults come together: {error}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use belljar_core::code::{Code, Reason};
 use belljar_core::grant::{Grant, GrantTarget};
 use belljar_core::ids::{AuditId, GrantId};
 use belljar_core::options::OptionsDraft;
-use belljar_core::run::Call;
+use belljar_core::run::{Call, SkillSelector};
 use belljar_core::skill::Saved;
 use belljar_core::time::Timestamp;
 use belljar_executor::{Cause, Unavailable};
@@ -72,7 +72,10 @@ async fn prepare(world: &TestWorld, closed: &[Reason], script: &str) -> Saved {
     } else if closed.contains(&Reason::ContentChanged) {
         put_grant(world, &saved, script, Some(belljar_executor::Digest::of(b"something else"))).await;
     } else if !closed.contains(&Reason::GrantMissing) {
-        world.grant(&saved, script).await;
+        // Put there as it is: a script whose language is not allowed cannot be granted through the service.
+        let skill = SkillSelector::Id(saved.skill.id.clone());
+        let pins = world.belljar.pins(&caller(), &skill, None).await.unwrap();
+        put_grant(world, &saved, script, Some(pins.scripts.values().next().unwrap().pin)).await;
     }
     saved
 }

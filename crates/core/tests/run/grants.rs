@@ -159,6 +159,18 @@ async fn another_interpreter_under_the_same_grant_is_a_change() {
 }
 
 #[tokio::test]
+async fn a_script_whose_language_is_not_allowed_cannot_be_granted() {
+    let mut draft = options();
+    draft.interpreters.remove("sh");
+    let world = TestWorld::with(Scripted::exits(0), draft).await;
+    let saved = world.save(&[("scripts/a.sh", "echo")]).await;
+    let pin = pin_of(&world, &saved).await;
+    let refusal = world.belljar.grant(&caller(), request(&saved, pin)).await.unwrap_err();
+    assert_eq!(refusal.reason(), Some("interpreter_not_allowed"));
+    assert!(world.belljar.grants(&caller()).await.unwrap().is_empty());
+}
+
+#[tokio::test]
 async fn between_tenants_granting_needs_platform_authority() {
     let world = TestWorld::with(Scripted::exits(0), OptionsDraft { multi_tenant: true, ..options() }).await;
     let saved = world.save(&[("scripts/a.sh", "echo")]).await;

@@ -31,7 +31,9 @@ pub(super) async fn run(global: &Global, app: &App, expect: Option<&str>) -> Res
 fn tell(tenant: &str, verification: &Verification) {
     let Verification { entries, runs, outcomes, running, head, fault, .. } = verification;
     let running = if *running == 0 { String::new() } else { format!(" ({running} still running)") };
-    let counts = format!("tenant {tenant} · {entries} entries · {runs} runs, {outcomes} outcomes{running}");
+    let entries = if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+    let (runs, outcomes) = (output::count(*runs, "run"), output::count(*outcomes, "outcome"));
+    let counts = format!("tenant {tenant} · {entries} · {runs}, {outcomes}{running}");
     match fault {
         None => output::line(&format!("{counts} · chain valid · head {head} · unsigned")),
         Some(fault) => {

@@ -47,8 +47,8 @@ fn describe(app: &App, imported: Option<&Saved>, call: &Call, plan: &Plan) {
         "{} · {script} · {} · revision {}{new}\n",
         parts.skill_name, parts.interpreter, plan.revision_number
     ));
-    let (files, size) = (parts.files.len(), output::size(parts.files.size()));
-    output::note(&format!("  it may see     /skill ({files} files, {size}, read-only) · /workspace (empty)"));
+    let (files, size) = (output::count(parts.files.len() as u64, "file"), output::size(parts.files.size()));
+    output::note(&format!("  it may see     /skill ({files}, {size}, read-only) · /workspace (empty)"));
     let limits = &parts.limits;
     output::note(&format!(
         "  it may use     {} memory · {} tasks · {} s · no network",

@@ -23,8 +23,9 @@ pub(super) fn run(global: &Global, folder: &Path, strictness: Strictness) -> Res
         return Ok(ExitCode::SUCCESS);
     }
     tell_notes(&read);
-    let (files, scripts) = (manifest.files.len(), manifest.scripts.len());
+    let files = output::count(manifest.files.len() as u64, "file");
+    let scripts = output::count(manifest.scripts.len() as u64, "script");
     let size = output::size(read.files.size());
-    output::line(&format!("{} · {files} files, {size} · {scripts} scripts · can be saved", manifest.name));
+    output::line(&format!("{} · {files}, {size} · {scripts} · can be saved", manifest.name));
     Ok(ExitCode::SUCCESS)
 }
