@@ -45,7 +45,11 @@ pub(crate) fn run_task() -> Result<()> {
     }
     step("hostile corpus");
     let binary = root().join("target/debug/belljar");
-    run(cargo().args(["test", "--package", "belljar-attacks", "--locked"]).env("BELLJAR_BINARY", binary))
+    // The whole workspace, so that nothing is built a second time with fewer features.
+    run(cargo()
+        .args(["test", "--workspace", "--test", "attacks", "--locked"])
+        .args(FEATURES)
+        .env("BELLJAR_BINARY", binary))
 }
 
 fn step(name: &str) {
