@@ -42,7 +42,7 @@ pub(crate) fn refusal(refusal: &Refusal) {
     note(&format!("belljar: {} ({}{reason})", refusal.message(), refusal.code()));
     let list = |key: &str, label: &str| {
         let items = refusal.details().get(key).and_then(Value::as_array);
-        let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).collect();
+        let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).map(safe).collect();
         if !items.is_empty() {
             note(&format!("         {label}: {}", items.join(", ")));
         }
