@@ -37,9 +37,26 @@ pub(crate) fn attempts() -> Vec<(&'static str, i32)> {
         ("kcmp", libc::SYS_kcmp, [1, 1, 0, 0, 0]),
         ("pidfd_getfd", libc::SYS_pidfd_getfd, [-1, 0, 0, 0, 0]),
     ];
+    all.extend(calls_on_pid_one());
     all.extend(kernel_calls());
     all.extend(socket_calls());
     all.into_iter().map(|(name, number, arguments)| (name, calls::try_call(number, arguments))).collect()
+}
+
+/// Each would change the sandbox's own first process, which has the uid of the job. Should one be granted
+/// it would change nothing: it asks for what is so already, or reads.
+fn calls_on_pid_one() -> Vec<Attempt> {
+    vec![
+        ("prlimit_pid_1", libc::SYS_prlimit64, [1, 0, 0, 0, 0]),
+        ("sched_setscheduler_pid_1", libc::SYS_sched_setscheduler, [1, -1, 0, 0, 0]),
+        ("sched_setparam_pid_1", libc::SYS_sched_setparam, [1, 0, 0, 0, 0]),
+        ("sched_setattr_pid_1", libc::SYS_sched_setattr, [1, 0, 0, 0, 0]),
+        ("sched_setaffinity_pid_1", libc::SYS_sched_setaffinity, [1, 0, 0, 0, 0]),
+        ("setpriority_pid_1", libc::SYS_setpriority, [0, 1, 0, 0, 0]),
+        ("setpriority_user", libc::SYS_setpriority, [2, 0, 0, 0, 0]),
+        ("ioprio_set_pid_1", libc::SYS_ioprio_set, [1, 1, -1, 0, 0]),
+        ("shmget", libc::SYS_shmget, [0, 0, 0, 0, 0]),
+    ]
 }
 
 fn kernel_calls() -> Vec<Attempt> {

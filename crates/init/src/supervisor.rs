@@ -72,7 +72,7 @@ fn watch(main: i32, status: &Status, children: &OwnedFd, mut memory: Watch<'_>) 
             Word::Gone => calls::end_now(0),
             Word::Nothing => {}
         }
-        if memory.is_above() {
+        if memory.is_above().at(Stage::Supervise)? {
             return Ok(First::Memory);
         }
     }
@@ -118,7 +118,8 @@ fn how_of(status: i32) -> How {
 
 fn drain(children: &OwnedFd) {
     let mut buffer = [0; 1024];
-    while rustix::io::read(children.as_fd(), &mut buffer).is_ok_and(|read| read > 0) {}
+    // Once is enough: what is left makes the descriptor readable again, and the script can send without end.
+    let _ = rustix::io::read(children.as_fd(), &mut buffer);
 }
 
 fn is_full(path: &[u8]) -> bool {

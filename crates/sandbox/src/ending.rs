@@ -91,6 +91,11 @@ impl Made {
         }
     }
 
+    /// Whether the process descriptor of pid 1 has come.
+    pub(crate) fn knows_pid_one(&self) -> bool {
+        self.parts.as_ref().is_some_and(|parts| parts.pid_one.is_some())
+    }
+
     /// Kills what is left and waits until nothing is.
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
         let lost = RunError::io("waiting for the end of a sandbox");

@@ -27,6 +27,12 @@ use crate::uids::Lease;
 const FIRST_SLOT: i32 = 64;
 const LAST_SLOT: i32 = 960;
 
+/// How often, and how long apart, it is looked whether the program has told its version: two seconds in all.
+const VERSION_LOOKS: u32 = 200;
+const BETWEEN_VERSION_LOOKS: std::time::Duration = std::time::Duration::from_millis(10);
+/// The most of a version that is read, bytes.
+const LONGEST_VERSION: u64 = 4096;
+
 /// Everything one sandbox starts with.
 #[derive(Debug)]
 pub(crate) struct Order {
@@ -79,8 +85,22 @@ impl Launcher {
 
 /// Asks the program for its version.
 pub(crate) fn version(program: &Path) -> io::Result<String> {
-    let answer = Command::new(program).arg("--version").env_clear().stdin(Stdio::null()).output()?;
-    Ok(String::from_utf8_lossy(&answer.stdout).trim().to_owned())
+    let mut asked = Command::new(program);
+    let asked = asked.arg("--version").env_clear().stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = asked.spawn()?;
+    for _ in 0..VERSION_LOOKS {
+        if child.try_wait()?.is_some() {
+            let mut answer = String::new();
+            if let Some(stdout) = child.stdout.take() {
+                stdout.take(LONGEST_VERSION).read_to_string(&mut answer)?;
+            }
+            return Ok(answer.trim().to_owned());
+        }
+        thread::sleep(BETWEEN_VERSION_LOOKS);
+    }
+    child.kill()?;
+    child.wait()?;
+    Err(io::Error::new(io::ErrorKind::TimedOut, "it did not tell its version in time"))
 }
 
 /// Holds numbers open that descriptors get in every sandbox. While a process is started the standard

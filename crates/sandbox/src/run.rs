@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use belljar_executor::{Cancel, LimitHit, Usage};
-use belljar_init::status::{Ended, How, Record};
+use belljar_init::status::{Ended, How, Record, Stage};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Gid, Uid};
@@ -99,7 +99,8 @@ struct Ours {
 async fn start(driver: &Driver, job: &Job, cancel: &Cancel) -> Result<(Made, Ours), RunError> {
     let written = write_order(driver, job).await.map_err(RunError::io("writing an order"))?;
     let lease = driver.users.lease().map_err(RunError::io("leasing a uid"))?;
-    let (order, ends) = prepare(driver, written, lease).map_err(RunError::io("preparing a sandbox"))?;
+    // Giving the pipes to the run's uid fails first where that uid has no meaning.
+    let (order, ends) = prepare(driver, written, lease).map_err(|error| not_started(&error))?;
     let made = driver.launcher.launch(order).await.map_err(|error| not_started(&error))?;
     let status = made.status().map_err(RunError::io("opening the status channel"))?;
     let [stdin, stdout, stderr] = ends;
@@ -149,7 +150,7 @@ fn not_started(error: &io::Error) -> RunError {
         let control = Some(belljar_executor::Control::Identity);
         return failure::unavailable(belljar_executor::Cause::Other, control, message, remedy).into();
     }
-    RunError::Fault(format!("starting bwrap: {error}"))
+    RunError::Fault(format!("starting a sandbox: {error}"))
 }
 
 /// Waits for the end of the set-up.
@@ -161,6 +162,10 @@ async fn ready(mut made: Made, status: &StatusChannel, cancel: &Cancel) -> Resul
             };
             made.note(&mut received);
             match received.record {
+                // Without it nothing could be killed from outside: it is lost when descriptors run out.
+                Record::Ready if !made.knows_pid_one() => {
+                    return Err(Some(RunError::Fault("no process descriptor of the sandbox came".to_owned())));
+                }
                 Record::Ready => return Ok(()),
                 Record::Failed { stage, errno } => return Err(Some(RunError::stage(stage, errno))),
                 Record::Started | Record::Ended(_) => {}
@@ -181,7 +186,9 @@ async fn ready(mut made: Made, status: &StatusChannel, cancel: &Cancel) -> Resul
             failure::unavailable(belljar_executor::Cause::Other, None, message, "lower the load of this machine").into()
         }
     };
-    made.end().await?;
+    if let Err(left) = made.end().await {
+        tracing::error!(%left, "a sandbox that did not start did not end either");
+    }
     Err(error)
 }
 
@@ -225,6 +232,11 @@ async fn end_record(status: &StatusChannel) -> Result<Option<Ended>, RunError> {
     loop {
         match status.next().await.map_err(RunError::io("reading the status channel"))?.map(|received| received.record) {
             Some(Record::Ended(ended)) => return Ok(Some(ended)),
+            // The script has run by now and may have had a hand in it: that says nothing about the host.
+            Some(Record::Failed { stage: Stage::Supervise, errno }) => {
+                let why = io::Error::from_raw_os_error(errno);
+                return Err(RunError::Fault(format!("{} failed: {why}", Stage::Supervise.meaning())));
+            }
             Some(Record::Failed { stage, errno }) => return Err(RunError::stage(stage, errno)),
             Some(Record::Started | Record::Ready) => {}
             None => return Ok(None),
@@ -252,7 +264,9 @@ fn limits_hit(job: &Job, ending: RunEnding, ended: &Ended) -> Vec<LimitHit> {
     }
     // The kernel's clock for this limit ticks a little differently from the one that counts usage.
     let allowed = Duration::from_secs(Policy::cpu_seconds(&job.limits, job.timeout_seconds())).mul_f64(0.9);
-    if ending == RunEnding::Signalled(libc::SIGXCPU) && Duration::from_micros(ended.cpu_micros) >= allowed {
+    // A script that ignores the first signal is ended by the second, which cannot be ignored.
+    let by_the_kernel = matches!(ending, RunEnding::Signalled(libc::SIGXCPU | libc::SIGKILL));
+    if by_the_kernel && !ended.memory_hit && Duration::from_micros(ended.cpu_micros) >= allowed {
         hit.push(LimitHit::Cpu);
     }
     hit

@@ -129,6 +129,45 @@ async fn memory_of_the_whole_run_is_sampled_and_the_limit_is_named() {
 }
 
 #[tokio::test]
+async fn memory_behind_a_first_thread_that_has_ended_is_seen() {
+    let hidden = "import ctypes, os, threading, time\n\
+        def hold():\n    time.sleep(0.3); b = bytearray(b'x' * (200 << 20)); time.sleep(20)\n\
+        for _ in range(4):\n    if os.fork() == 0:\n        threading.Thread(target=hold).start()\n        \
+        ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)\n\
+        time.sleep(20)";
+    let outcome = python(hidden).run().await;
+    assert_eq!(outcome.limits_hit(), [LimitHit::Memory], "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_mapped_file_counts_once() {
+    let honest = "import mmap, os, time\nf = open('/workspace/f', 'wb+'); f.truncate(120 << 20)\nm = mmap.mmap(f.fileno(), 120 << 20)\n\
+        for i in range(0, 120 << 20, 1 << 20): m[i:i + (1 << 20)] = b'z' * (1 << 20)\n\
+        b = bytearray(300 << 20)\n\
+        for i in range(0, len(b), 4096): b[i] = 1\ntime.sleep(0.6); print('ok')";
+    let outcome = python(honest).run().await;
+    assert_eq!((outcome.stdout().text.as_str(), outcome.limits_hit()), ("ok\n", &[][..]), "{outcome:?}");
+}
+
+/// Pid 1 has the script's own uid: whatever the kernel lets one process do to another of its uid, a script
+/// must not do to it, and a run that tries says nothing about the host.
+#[tokio::test]
+async fn pid_1_is_out_of_reach_of_limits_and_priorities() {
+    let attempts = "import os, resource\n\
+        def attempt(what, call):\n    try:\n        call(); print('BREACH', what)\n    except OSError: pass\n\
+        for limit in ('NOFILE', 'CPU', 'DATA', 'AS', 'NPROC', 'FSIZE'):\n    \
+        attempt(limit, lambda: resource.prlimit(1, getattr(resource, 'RLIMIT_' + limit), (0, 0)))\n\
+        attempt('scheduler', lambda: os.sched_setscheduler(1, os.SCHED_IDLE, os.sched_param(0)))\n\
+        attempt('affinity', lambda: os.sched_setaffinity(1, {0}))\n\
+        attempt('priority', lambda: os.setpriority(os.PRIO_PROCESS, 1, 19))\n\
+        attempt('group priority', lambda: os.setpriority(os.PRIO_PGRP, 1, 19))\n\
+        attempt('user priority', lambda: os.setpriority(os.PRIO_USER, 0, 19))\n\
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.nice(1); os.sched_setaffinity(0, {0}); print('DONE')";
+    let outcome = python(attempts).run().await;
+    assert_eq!(outcome.stdout().text, "DONE\n", "{outcome:?}");
+}
+
+#[tokio::test]
 async fn a_process_that_uses_more_cores_than_it_has_is_named() {
     let content = "import hashlib, threading\nb = bytes(1 << 20)\ndef f():\n    while True: hashlib.sha256(b)\n\
         for _ in range(4): threading.Thread(target=f).start()";
