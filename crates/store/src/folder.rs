@@ -61,6 +61,13 @@ impl Folder {
         name.into()
     }
 
+    /// The index of the log, in memory that all processes share.
+    pub(crate) fn log_index(&self) -> PathBuf {
+        let mut name = self.database.clone().into_os_string();
+        name.push("-shm");
+        name.into()
+    }
+
     /// The folder itself.
     pub(crate) fn root(&self) -> &Path {
         &self.root

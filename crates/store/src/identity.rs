@@ -14,7 +14,9 @@ use rustix::fs::{Mode, OFlags, fstat, open, stat};
 
 use crate::folder::Folder;
 
-/// Descriptors of the database and its log, and whether one was found gone.
+/// Descriptors of the database, its log, the log's index and the owner file, and whether one was found
+/// gone. The index counts too: a process that comes later would make a new one, and the two would write
+/// over each other in the log.
 #[derive(Debug)]
 pub(crate) struct Identity {
     held: Vec<(PathBuf, OwnedFd)>,
@@ -25,11 +27,16 @@ impl Identity {
     /// Holds the files that are at their paths now. The log must be there: a connection has read.
     pub(crate) fn hold(folder: &Folder) -> io::Result<Self> {
         let mut held = Vec::new();
-        for path in [folder.database_link(), folder.log()] {
-            let descriptor = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-            held.push((path, descriptor));
+        for path in [folder.database_link(), folder.log(), folder.log_index()] {
+            held.push((path.clone(), hold(&path)?));
         }
         Ok(Self { held, gone: OnceLock::new() })
+    }
+
+    /// Holds one file more: without its owner file a process counts as dead, and others close its runs.
+    pub(crate) fn with(mut self, path: &Path) -> io::Result<Self> {
+        self.held.push((path.to_owned(), hold(path)?));
+        Ok(self)
     }
 
     /// Refuses when a file is gone or another; once it did, always.
@@ -49,6 +56,10 @@ impl Identity {
         }
         Ok(())
     }
+}
+
+fn hold(path: &Path) -> io::Result<OwnedFd> {
+    Ok(open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 fn is_same(path: &Path, held: &OwnedFd) -> Result<(), String> {

@@ -19,6 +19,14 @@ const TRIES: u32 = 1000;
 #[derive(Debug)]
 pub(crate) struct OwnerLock {
     _file: File,
+    path: PathBuf,
+}
+
+impl OwnerLock {
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// Makes and locks the file of this owner. A sweep of another process may hold it for a moment, or take
@@ -29,7 +37,7 @@ pub(crate) fn take(folder: &Path, owner: &OwnerId) -> Result<OwnerLock, OpenErro
     for _ in 0..TRIES {
         let file = lock::open(&path).map_err(|error| OpenError::file(&path, error))?;
         match file.try_lock() {
-            Ok(()) if is_at(&path, &file) => return Ok(OwnerLock { _file: file }),
+            Ok(()) if is_at(&path, &file) => return Ok(OwnerLock { _file: file, path }),
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => std::thread::sleep(std::time::Duration::from_millis(1)),
             Err(TryLockError::Error(error)) => return Err(OpenError::file(&path, error)),

@@ -99,7 +99,9 @@ impl Store {
             owners::sweep(&owners, &with_open_runs).map_err(|error| OpenError::file(&owners, error))?;
             Ok(lock)
         });
-        Ok((identity, lock.await?))
+        let lock = lock.await?;
+        let identity = identity.with(lock.path()).map_err(|error| OpenError::file(lock.path(), error))?;
+        Ok((identity, lock))
     }
 
     /// Waits for the changes that were asked for and closes every connection. Clones refuse from now on.

@@ -56,3 +56,42 @@ fn two_processes_at_once_make_one_chain() {
     assert_eq!(place.actions().iter().filter(|action| *action == "script.outcome").count(), 7);
     place.assert_trail_is_whole();
 }
+
+/// Somebody deletes a file of the store under a running process. What later processes acknowledge must
+/// stay, and the running one must not say that its outcome is kept.
+fn harmed_while_running(harm: impl Fn(&Place)) {
+    let place = Place::new();
+    let folder = place.script("sleep 3; echo slow");
+    place.run(&["--timeout", "1"]);
+    let mut command = place.command(&["run", text(&folder), "scripts/a.sh", "--json"]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    eventually("the run is on the record", || {
+        place.actions().iter().filter(|action| *action == "script.run").count() == 2
+    });
+    harm(&place);
+    let acknowledged: Vec<_> = (0..2)
+        .map(|_| place.belljar(&["audit", "head"]).stdout.trim().to_owned())
+        .inspect(|_| drop(place.belljar(&["pause"])))
+        .inspect(|_| drop(place.belljar(&["resume"])))
+        .collect();
+    let slow = wait(child);
+    assert_ne!(slow.json()["data"]["recorded"], true, "{slow:?}");
+    for head in acknowledged {
+        let told = place.belljar(&["audit", "verify", "--expect", &head]);
+        assert_eq!(told.code, Some(0), "{told:?}");
+    }
+}
+
+#[test]
+fn a_deleted_index_of_the_log_loses_nothing_that_was_acknowledged() {
+    harmed_while_running(|place| std::fs::remove_file(place.state().join("belljar.db-shm")).unwrap());
+}
+
+#[test]
+fn a_process_whose_owner_file_was_deleted_does_not_claim_its_record() {
+    harmed_while_running(|place| {
+        for entry in std::fs::read_dir(place.state().join("owners")).unwrap() {
+            std::fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+    });
+}

@@ -125,6 +125,19 @@ impl AuditDraft {
         self
     }
 
+    /// Sets one fact of the state after, which only the transaction knows.
+    #[must_use]
+    pub fn with_fact(mut self, key: &str, value: Value) -> Self {
+        let facts = self.after.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        let mut facts = match facts {
+            Some(Value::Object(facts)) => facts,
+            _ => serde_json::Map::new(),
+        };
+        facts.insert(key.to_owned(), value);
+        self.after = Some(canonical_json(&Value::Object(facts)));
+        self
+    }
+
     /// The tenant whose chain it belongs to.
     #[must_use]
     pub const fn tenant(&self) -> &TenantId {

@@ -47,7 +47,12 @@ pub async fn keep(world: &World, finished: Finished) -> Result<Answer, Refusal> 
     // For tests that end the process between the run and its record.
     tracing::trace!(target: "belljar::point", point = "before_outcome");
     let recorded = match close(world, &record, &record.caller).await {
-        Ok(_) => true,
+        Ok(true) => true,
+        Ok(false) => {
+            world.meter.audit_swallowed();
+            tracing::error!(execution_id = %record.execution_id, "another process has closed this run as lost");
+            false
+        }
         Err(error) => {
             world.meter.audit_swallowed();
             tracing::error!(%error, execution_id = %record.execution_id, "an outcome could not be recorded");

@@ -42,7 +42,9 @@ impl Change for Revoke {
         let mut revoked = rows.iter().map(super::grant).collect::<Stored<Vec<_>>>()?;
         revoked.sort_by_cached_key(|grant| ids.iter().position(|id| *id == grant.id));
         if !revoked.is_empty() {
-            transaction.append(audit).await?;
+            // Only what this change revoked: another may have come first.
+            let ids: Vec<_> = revoked.iter().map(|grant| &grant.id).collect();
+            transaction.append(audit.with_fact("revoked", serde_json::json!(ids))).await?;
         }
         Ok(revoked)
     }

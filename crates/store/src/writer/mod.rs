@@ -109,7 +109,11 @@ impl Task {
                 job.refuse(StoreError::unavailable("the store was closed"));
             }
         }
-        if let Err(error) = self.connection.close().await {
+        if self.ground.identity.check().is_err() {
+            // Closing the last connection moves the log into the database, with an index that is no longer
+            // the one of others: what they acknowledged would be lost. The kernel closes it with the process.
+            std::mem::forget(self.connection);
+        } else if let Err(error) = self.connection.close().await {
             tracing::warn!(%error, "the writing connection did not close cleanly");
         }
         if let Some(done) = self.closing {
@@ -149,6 +153,8 @@ impl Task {
         let appended = match self.apply(jobs).await {
             Ok(appended) => appended,
             Err(error) => {
+                // An idle connection must not keep the write lock of a transaction that came to nothing.
+                self.roll_back().await;
                 self.poisoned = true;
                 return Err(error);
             }
@@ -167,6 +173,8 @@ impl Task {
             return if self.reopen(&appended).await? { Ok(appended) } else { Err(error) };
         }
         self.ground.counts.commits.fetch_add(1, Ordering::Relaxed);
+        // A file that went during the commit took it along, or may have: it is not acknowledged.
+        self.ground.identity.check().map_err(StoreError::unavailable)?;
         Ok(appended)
     }
 

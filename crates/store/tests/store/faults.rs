@@ -94,3 +94,22 @@ fn replace(path: &Path) {
     fs::copy(path, &copy).unwrap();
     fs::rename(&copy, path).unwrap();
 }
+
+#[tokio::test]
+async fn an_index_of_the_log_that_was_deleted_while_open_is_refused() {
+    let folder = folder();
+    let store = open(folder.path()).await;
+    fs::remove_file(folder.path().join("belljar.db-shm")).unwrap();
+    assert_refuses(&store, "belljar.db-shm was deleted while it was open").await;
+}
+
+#[tokio::test]
+async fn without_its_owner_file_a_process_writes_nothing_more() {
+    let folder = folder();
+    let store = open(folder.path()).await;
+    store.append(draft(Action::AccessDenied)).await.unwrap();
+    for entry in fs::read_dir(folder.path().join("owners")).unwrap() {
+        fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    assert_refuses(&store, ".lock was deleted while it was open").await;
+}
