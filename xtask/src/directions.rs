@@ -8,8 +8,9 @@ use serde_json::Value;
 use crate::process::{cargo, say, text};
 
 /// Every package of the workspace and what it may link. Tests may use more.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("belljar-executor", &[]),
+    ("belljar-contract", &["belljar-executor"]),
     ("belljar-core", &["belljar-executor"]),
     ("belljar-store", &["belljar-core", "belljar-executor"]),
     ("belljar-init", &[]),
