@@ -11,6 +11,7 @@ pub mod execution;
 pub mod grant;
 pub mod health;
 pub mod ids;
+mod json;
 pub mod meter;
 pub mod options;
 pub mod pin;

@@ -1,8 +1,8 @@
 //! Counts of what happened, without any text that a caller controls.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::code::Reason;
@@ -78,12 +78,14 @@ impl Meter {
         self.audit_swallowed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn running(&self, change: i64) {
-        self.running.fetch_add(change, Ordering::Relaxed);
+    /// Counts a run that holds a slot, until the answer is dropped.
+    pub(crate) fn count_running(self: &Arc<Self>) -> Counted {
+        Counted::new(self, |meter| &meter.running)
     }
 
-    pub(crate) fn abandoned(&self, change: i64) {
-        self.abandoned.fetch_add(change, Ordering::Relaxed);
+    /// Counts a task that nobody waits for, until the answer is dropped.
+    pub(crate) fn count_abandoned(self: &Arc<Self>) -> Counted {
+        Counted::new(self, |meter| &meter.abandoned)
     }
 
     /// The counters now.
@@ -101,6 +103,26 @@ impl Meter {
             running: self.running.load(Ordering::Relaxed),
             abandoned: self.abandoned.load(Ordering::Relaxed),
         }
+    }
+}
+
+/// Keeps a gauge up by one. Dropping it, also while a panic unwinds, takes it down again.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    meter: Arc<Meter>,
+    gauge: fn(&Meter) -> &AtomicI64,
+}
+
+impl Counted {
+    fn new(meter: &Arc<Meter>, gauge: fn(&Meter) -> &AtomicI64) -> Self {
+        gauge(meter).fetch_add(1, Ordering::Relaxed);
+        Self { meter: Arc::clone(meter), gauge }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.gauge)(&self.meter).fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use belljar_executor::{Interpreter, LanguageKey, Limits, LimitsClass, Requirement};
 
+/// The longest time-out and the longest wait for a slot, seconds: one day.
+const LONGEST_SECONDS: u64 = 86_400;
+
 /// What happens to an allow-list entry whose runtime the executor does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnknownRuntimes {
@@ -118,9 +121,12 @@ impl OptionsDraft {
                 );
             }
         }
-        let interpreters = check_interpreters(&self.interpreters, self.enabled, &mut faults);
+        let interpreters = check_interpreters(&self.interpreters, &mut faults);
         let (limits_classes, standard) = check_classes(&self.limits_classes, &mut faults);
         let runtime_limits = check_runtime_limits(&self.runtime_limits, &limits_classes, &mut faults);
+        if !self.enabled {
+            faults.clear();
+        }
         let Some(standard) = standard.filter(|_| faults.is_empty()) else { return Err(faults) };
         Ok(Options {
             enabled: self.enabled,
@@ -161,6 +167,13 @@ impl OptionsDraft {
                 self.max_concurrent_per_tenant, self.max_concurrent_total
             ));
         }
+        for (name, seconds) in
+            [("timeout.max", self.timeout_max_seconds), ("slot_wait_seconds", self.slot_wait_seconds)]
+        {
+            if seconds > LONGEST_SECONDS {
+                faults.push(format!("{name} ({seconds} s) must not be above {LONGEST_SECONDS} s, one day"));
+            }
+        }
         if self.timeout_default_seconds > self.timeout_max_seconds {
             faults.push(format!(
                 "timeout.default ({} s) must not be above timeout.max ({} s)",
@@ -176,7 +189,6 @@ fn to_usize(value: u64) -> usize {
 
 fn check_interpreters(
     written: &BTreeMap<String, String>,
-    enabled: bool,
     faults: &mut Vec<String>,
 ) -> BTreeMap<LanguageKey, Interpreter> {
     let mut checked = BTreeMap::new();
@@ -189,8 +201,7 @@ fn check_interpreters(
             });
         match parsed {
             Ok((language, interpreter)) => drop(checked.insert(language, interpreter)),
-            Err(fault) if enabled => faults.push(fault),
-            Err(_) => {}
+            Err(fault) => faults.push(fault),
         }
     }
     checked

@@ -9,11 +9,30 @@ const REDACTED: &str = "***";
 /// contain `apikey`, `authorization`, `password`, `secret` or singular `token`.
 fn is_secret(name: &str) -> bool {
     let plain: String = name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    ["apikey", "authorization", "password", "secret"].iter().any(|word| plain.contains(word)) || has_token(&plain)
+    ["apikey", "authorization", "password", "secret"].iter().any(|word| plain.contains(word)) || has_token(name)
 }
 
-fn has_token(plain: &str) -> bool {
-    plain.match_indices("token").any(|(at, word)| !plain[at + word.len()..].starts_with('s'))
+/// Whether a name has `token` in it, other than in the word `tokens`. The plural is looked for in the
+/// name as it is written, where words end: `token_string` and `tokenString` hold one token.
+fn has_token(name: &str) -> bool {
+    let letters: Vec<(usize, char)> = name.char_indices().filter(|(_, c)| c.is_alphanumeric()).collect();
+    let is_token = |window: &[(usize, char)]| {
+        window.iter().zip("token".chars()).all(|((_, letter), wanted)| letter.to_lowercase().eq([wanted]))
+    };
+    letters.windows(5).filter(|window| is_token(window)).any(|window| {
+        let (at, last) = window[4];
+        !is_plural(last, &name[at + last.len_utf8()..])
+    })
+}
+
+/// Whether what follows `token` makes it `tokens`, as a word of its own.
+fn is_plural(last: char, rest: &str) -> bool {
+    let mut rest = rest.chars();
+    let Some(s) = rest.next().filter(|c| matches!(c, 's' | 'S')) else { return false };
+    let begins_a_word = last.is_lowercase() && s.is_uppercase();
+    let ends_the_word =
+        rest.next().is_none_or(|next| !next.is_alphanumeric() || (s.is_lowercase() && next.is_uppercase()));
+    !begins_a_word && ends_the_word
 }
 
 /// The value with every secret property replaced, whatever its type.
@@ -40,7 +59,8 @@ pub fn redact_argv(argv: &[String]) -> Vec<String> {
     argv.iter()
         .map(|argument| {
             let is_option = argument.starts_with('-');
-            if std::mem::take(&mut hide_next) && !is_option {
+            // A value may begin with one dash; what begins with two is taken for the next option.
+            if std::mem::take(&mut hide_next) && !argument.starts_with("--") {
                 return REDACTED.to_owned();
             }
             match argument.split_once('=') {
@@ -66,7 +86,12 @@ mod tests {
         {
             assert!(is_secret(name), "{name}");
         }
-        for name in ["max_tokens", "author", "key", "pass"] {
+        for name in
+            ["token_string", "access_token_s3", "tokenString", "tokenS", "TOKEN_SET", "to-ken", "tokenstring", "Token5"]
+        {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["max_tokens", "maxTokens", "tokensUsed", "TOKENS", "tokens-used", "author", "key", "pass"] {
             assert!(!is_secret(name), "{name}");
         }
         assert!(is_secret("tokens_token"));
@@ -81,8 +106,10 @@ mod tests {
 
     #[test]
     fn option_values_are_hidden() {
-        let argv = ["--token", "x", "--password=y", "--secret", "--flag", "z", "password=q"].map(String::from);
-        let expected = ["--token", "***", "--password=***", "--secret", "--flag", "z", "password=***"];
+        let argv = ["--token", "x", "--password=y", "--secret", "--flag", "z", "password=q", "--password", "-hunter2"];
+        let argv = argv.map(String::from);
+        let expected =
+            ["--token", "***", "--password=***", "--secret", "--flag", "z", "password=***", "--password", "***"];
         assert_eq!(redact_argv(&argv), expected);
     }
 }

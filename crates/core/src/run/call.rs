@@ -36,12 +36,12 @@ pub struct Call {
     pub run_id: Option<RunId>,
 }
 
-/// Checks that a text is one JSON object, for surfaces that take text.
+/// Checks that a text is one JSON object in which no property stands twice, for surfaces that take text.
 ///
 /// # Errors
 /// `INVALID_ARGUMENT` naming `argument`.
 pub fn check_input_object(argument: &str, text: &str) -> Result<(), Refusal> {
-    match serde_json::from_str::<Value>(text) {
+    match crate::json::parse(text) {
         Ok(Value::Object(_)) => Ok(()),
         Ok(other) => {
             Err(Refusal::invalid_argument(argument, format!("expected a JSON object, found {}", kind(&other))))

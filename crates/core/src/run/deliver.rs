@@ -42,6 +42,12 @@ impl Finished {
     pub(super) fn new(recorded: Recorded, ended: Ended) -> Self {
         Self { record: recorded.record, ended, started_at: None }
     }
+
+    /// A recorded run whose own step of the chain panicked: its record is kept all the same.
+    pub(super) fn panicked(record: ExecutionRecord, panic: &tokio::task::JoinError) -> Self {
+        tracing::error!(%panic, execution_id = %record.execution_id, "the run itself panicked");
+        Self { record, ended: Ended::Fault("Panic"), started_at: None }
+    }
 }
 
 type Running = JoinHandle<Result<Outcome, ExecutorError>>;
@@ -52,17 +58,19 @@ pub async fn deliver(world: &World, admitted: Admitted, cancel: &Cancel) -> Fini
     let Admitted { recorded, slot } = admitted;
     let Recorded { record, request } = recorded;
     let started_at = Some(world.ports.clock.now());
-    let deadline = Instant::now() + request.parts().timeout + GRACE;
+    let now = Instant::now();
+    // The options bound every time-out; one that the clock cannot hold would end at once rather than never.
+    let deadline = request.parts().timeout.checked_add(GRACE).and_then(|wait| now.checked_add(wait)).unwrap_or(now);
     let cap = request.parts().max_output_bytes;
     // The executor gets a token of its own: at the deadline it fires without the caller having cancelled.
     let token = cancel.child();
     let executor = Arc::clone(&world.executor);
     let executor_token = token.clone();
-    world.meter.running(1);
+    let counted = world.meter.count_running();
     let mut running = tokio::spawn(async move { executor.execute(request, executor_token).await });
     let ended = wait(&mut running, cancel, deadline).await;
     token.fire();
-    world.meter.running(-1);
+    drop(counted);
     drop(slot);
     let ended = match ended {
         Waited::Answered(answer) => judge(world, *answer, cancel.has_fired()),
@@ -147,11 +155,10 @@ fn chain(error: &dyn std::error::Error) -> String {
 
 /// Stops waiting. The task is counted until it really ends.
 fn abandon(world: &World, running: Running, ended: Ended) -> Ended {
-    let meter = Arc::clone(&world.meter);
-    meter.abandoned(1);
+    let counted = world.meter.count_abandoned();
     tokio::spawn(async move {
         drop(running.await);
-        meter.abandoned(-1);
+        drop(counted);
     });
     ended
 }

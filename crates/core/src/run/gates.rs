@@ -9,7 +9,7 @@ use crate::code::Reason;
 use crate::grant::{Grant, GrantTarget};
 use crate::pin::Pinner;
 use crate::ports::StoreError;
-use crate::skill::{InputMode, compile_schema};
+use crate::skill::{InputMode, satisfies};
 
 /// A call that passed every gate.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ async fn walk(world: &World, resolved: &Resolved) -> Result<(Grant, Digest, Runn
     enabled(world, resolved).await?;
     let (grant, pin) = granted(world, resolved).await?;
     let (language, interpreter) = interpreter(world, resolved)?;
-    arguments(world, resolved)?;
+    arguments(world, resolved).await?;
     let script_name = stored_name(resolved)?;
     file_size(world, resolved)?;
     Ok((grant, pin, Runnable { language, interpreter, script_name }))
@@ -107,7 +107,7 @@ fn interpreter(world: &World, resolved: &Resolved) -> Result<(LanguageKey, Inter
     Ok((language.clone(), interpreter.clone()))
 }
 
-fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
+async fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
     let json = resolved.arguments_json.as_deref();
     let bytes = json.map_or(0, str::len) + resolved.argv.iter().map(String::len).sum::<usize>();
     if bytes > world.options.max_argument_bytes() {
@@ -122,15 +122,14 @@ fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
     if !channel_is_taken || resolved.argv.iter().any(|argument| argument.contains('\0')) {
         return Err(Reason::ArgumentsInvalid);
     }
-    let value = json.map(serde_json::from_str::<Value>).transpose().map_err(|_| Reason::ArgumentsInvalid)?;
+    let value = json.map(crate::json::parse).transpose().map_err(|_| Reason::ArgumentsInvalid)?;
     let Some(schema) = &resolved.declaration.parameters else { return Ok(()) };
     // Arguments that only go to the command line are not JSON; the schema speaks of the JSON.
     if value.is_none() && !resolved.argv.is_empty() {
         return Ok(());
     }
     let value = value.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    let validator = compile_schema(schema).map_err(|_| Reason::ArgumentsInvalid)?;
-    if validator.is_valid(&value) { Ok(()) } else { Err(Reason::ArgumentsInvalid) }
+    if satisfies(schema.clone(), value).await { Ok(()) } else { Err(Reason::ArgumentsInvalid) }
 }
 
 fn stored_name(resolved: &Resolved) -> Result<ScriptName, Reason> {

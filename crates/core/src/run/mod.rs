@@ -28,6 +28,7 @@ mod slots;
 use std::sync::Arc;
 
 use belljar_executor::{Cancel, Executor};
+use tracing::Instrument;
 
 pub use access::AccessDenials;
 pub use admit::{Admitted, admit};
@@ -72,7 +73,7 @@ pub struct World {
 
 /// Walks the whole chain. Runs in a task of its own that nobody drops: a surface whose client goes away
 /// fires `cancel` and the chain still reaches its record.
-pub(crate) async fn walk(world: &World, caller: Caller, call: Call, cancel: &Cancel) -> Result<Answer, Refusal> {
+pub(crate) async fn walk(world: &Arc<World>, caller: Caller, call: Call, cancel: &Cancel) -> Result<Answer, Refusal> {
     let resolved = match resolve(world, caller, call).await {
         Ok(resolved) => resolved,
         Err(stop) => return Err(stop.refuse(world).await),
@@ -90,9 +91,16 @@ pub(crate) async fn walk(world: &World, caller: Caller, call: Call, cancel: &Can
         return Err(Refusal::new(crate::code::Code::Cancelled, "The call was cancelled before anything was recorded."));
     }
     let recorded = record(world, ready).await?;
-    let finished = match admit(world, recorded, cancel).await {
-        Ok(admitted) => deliver(world, admitted, cancel).await,
-        Err(not_started) => not_started,
-    };
+    let record = recorded.record.clone();
+    let started = tokio::spawn(start(Arc::clone(world), recorded, cancel.clone()).in_current_span());
+    let finished = started.await.unwrap_or_else(|panic| Finished::panicked(record, &panic));
     keep(world, finished).await
+}
+
+/// From the slot to the end of the run. A task of its own, so that even its panic is kept as an outcome.
+async fn start(world: Arc<World>, recorded: Recorded, cancel: Cancel) -> Finished {
+    match admit(&world, recorded, &cancel).await {
+        Ok(admitted) => deliver(&world, admitted, &cancel).await,
+        Err(not_started) => not_started,
+    }
 }

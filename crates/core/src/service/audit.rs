@@ -54,17 +54,33 @@ impl Belljar {
         // The copy is read before the trail: a copy made later would be ahead of what is read here.
         let copied = audit.copied_heads().await?.get(caller.tenant()).copied();
         let mut verifier = Verifier::new(copied.into_iter().chain(kept).collect());
+        // A run may end between the reading of the trail and the question whether it still runs: then its
+        // outcome stands behind what was read. So the tail is read again until nothing new comes, and each
+        // round judges only by what was running before it.
+        let mut running = BTreeSet::new();
         let mut after = 0;
         loop {
-            let page = audit.page(caller.tenant(), after, PAGE).await?;
-            page.iter().for_each(|entry| verifier.take(entry));
-            match page.last() {
-                Some(last) if page.len() == PAGE as usize => after = last.sequence,
-                _ => break,
+            if !self.read_tail(caller, &mut verifier, &mut after).await? {
+                return Ok(verifier.finish(|execution| running.contains(execution)));
+            }
+            running = self.running(caller, &verifier).await?;
+            if verifier.open_runs().iter().all(|execution| running.contains(execution)) {
+                return Ok(verifier.finish(|_| true));
             }
         }
-        let running = self.running(caller, &verifier).await?;
-        Ok(verifier.finish(|execution| running.contains(execution)))
+    }
+
+    /// Reads on after a sequence number; tells whether anything was there.
+    async fn read_tail(&self, caller: &Caller, verifier: &mut Verifier, after: &mut u64) -> Result<bool, Refusal> {
+        let before = *after;
+        loop {
+            let page = self.world.ports.audit.page(caller.tenant(), *after, PAGE).await?;
+            page.iter().for_each(|entry| verifier.take(entry));
+            *after = page.last().map_or(*after, |last| last.sequence);
+            if page.len() < PAGE as usize {
+                return Ok(*after > before);
+            }
+        }
     }
 
     /// Those of the runs without outcome whose process lives.

@@ -22,7 +22,7 @@ pub use language::language_of;
 pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
 pub use problem::{Note, NoteKind, Problem};
 pub use save_limits::SaveLimits;
-pub(crate) use schema::compile_schema;
+pub(crate) use schema::satisfies;
 
 use belljar_executor::{Digest, FileTree, SkillName, TenantId};
 use serde::Serialize;

@@ -1,6 +1,10 @@
 //! JSON Schemas that a skill declares: checked when it is saved, so that none fails for the first time in a run.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 /// Schemas nest at most this deep; what reads them is recursive.
 const DEEPEST: usize = 32;
@@ -13,17 +17,107 @@ pub(super) fn check_schema(schema: &Value) -> Result<(), String> {
     if is_deeper_than(schema, DEEPEST) {
         return Err(format!("is not accepted: a schema nests at most {DEEPEST} deep"));
     }
+    if Expansion::of(schema) > LARGEST_EXPANSION {
+        return Err(format!(
+            "is not accepted: with its references written out it has more than {LARGEST_EXPANSION} parts, or refers through \
+             more than {LONGEST_CHAIN} levels"
+        ));
+    }
     jsonschema::draft202012::meta::validate(schema)
         .map_err(|error| format!("is not a JSON Schema (2020-12): {} at `{}`", error, error.instance_path()))?;
     compile_schema(schema).map(drop)
 }
 
+/// Validations at once. One that does not end keeps its place, so that no caller can take all threads.
+static VALIDATING: Semaphore = Semaphore::const_new(4);
+
+/// How long one validation may take.
+const VALIDATION_TIME: Duration = Duration::from_secs(1);
+
+/// Whether a value satisfies a schema. A validation that takes too long says no: a schema that refers to
+/// itself can make the work grow with every level of the value.
+pub(crate) async fn satisfies(schema: Value, value: Value) -> bool {
+    let validated = async {
+        let place = VALIDATING.acquire().await.ok()?;
+        let validate = move || {
+            let _place = place;
+            compile_schema(&schema).is_ok_and(|validator| validator.is_valid(&value))
+        };
+        tokio::task::spawn_blocking(validate).await.ok()
+    };
+    matches!(tokio::time::timeout(VALIDATION_TIME, validated).await, Ok(Some(true)))
+}
+
 /// Compiles a schema. References to other documents are never fetched.
-pub(crate) fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
+fn compile_schema(schema: &Value) -> Result<jsonschema::Validator, String> {
     jsonschema::draft202012::options()
         .offline()
         .build(schema)
         .map_err(|error| format!("cannot be used as a JSON Schema (references are never fetched): {error}"))
+}
+
+/// The parts that a schema may have with its references written out.
+const LARGEST_EXPANSION: u64 = 100_000;
+
+/// How deep references may lead.
+const LONGEST_CHAIN: usize = 256;
+
+/// Counts a schema's parts with its references written out. Twenty definitions that each name the next
+/// one twice are a million parts to whoever validates.
+struct Expansion<'a> {
+    root: &'a Value,
+    anchors: HashMap<&'a str, &'a Value>,
+    counted: HashMap<*const Value, u64>,
+}
+
+impl<'a> Expansion<'a> {
+    fn of(root: &'a Value) -> u64 {
+        let mut anchors = HashMap::new();
+        collect_anchors(root, &mut anchors);
+        Self { root, anchors, counted: HashMap::new() }.count(root, LONGEST_CHAIN)
+    }
+
+    fn count(&mut self, part: &'a Value, deeper: usize) -> u64 {
+        let Some(deeper) = deeper.checked_sub(1) else { return u64::MAX };
+        if let Some(count) = self.counted.get(&std::ptr::from_ref(part)) {
+            return *count;
+        }
+        // A part that refers to itself counts once; how often it is gone through depends on the value.
+        self.counted.insert(part, 1);
+        let below = match part {
+            Value::Array(items) => items.iter().fold(0, |sum: u64, item| sum.saturating_add(self.count(item, deeper))),
+            Value::Object(entries) => entries.iter().fold(0, |sum: u64, (key, entry)| {
+                let target = matches!(key.as_str(), "$ref" | "$dynamicRef").then(|| self.target(entry)).flatten();
+                sum.saturating_add(self.count(target.unwrap_or(entry), deeper))
+            }),
+            _ => 0,
+        };
+        let count = below.saturating_add(1);
+        self.counted.insert(part, count);
+        count
+    }
+
+    fn target(&self, reference: &Value) -> Option<&'a Value> {
+        let reference = reference.as_str()?;
+        match reference.strip_prefix('#') {
+            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => self.root.pointer(pointer),
+            Some(anchor) => self.anchors.get(anchor).copied(),
+            None => self.anchors.get(reference).copied(),
+        }
+    }
+}
+
+/// Every part that has a name of its own, by that name.
+fn collect_anchors<'a>(part: &'a Value, anchors: &mut HashMap<&'a str, &'a Value>) {
+    match part {
+        Value::Array(items) => items.iter().for_each(|item| collect_anchors(item, anchors)),
+        Value::Object(entries) => {
+            let names = ["$anchor", "$dynamicAnchor", "$id"].into_iter().filter_map(|key| entries.get(key)?.as_str());
+            anchors.extend(names.map(|name| (name, part)));
+            entries.values().for_each(|entry| collect_anchors(entry, anchors));
+        }
+        _ => {}
+    }
 }
 
 fn is_deeper_than(value: &Value, depth: usize) -> bool {
@@ -56,6 +150,34 @@ mod tests {
         ] {
             assert!(check_schema(&bad).is_err(), "{bad}");
         }
+    }
+
+    /// `d0` names `d1` twice, `d1` names `d2` twice, and so on.
+    fn doubling(levels: usize) -> Value {
+        let definitions = (0..levels).map(|level| {
+            let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+            (format!("d{level}"), json!({"allOf": [next, next]}))
+        });
+        let mut definitions: serde_json::Map<_, _> = definitions.collect();
+        definitions.insert(format!("d{levels}"), json!({"type": "object"}));
+        json!({"$ref": "#/$defs/d0", "$defs": definitions})
+    }
+
+    #[test]
+    fn what_grows_with_every_reference_is_refused_before_it_is_compiled() {
+        assert_eq!(check_schema(&doubling(8)), Ok(()));
+        for levels in [20, 40, 5000] {
+            assert!(check_schema(&doubling(levels)).unwrap_err().contains("written out"), "{levels}");
+        }
+        let tree = json!({"$id": "tree", "properties": {"left": {"$ref": "tree"}, "right": {"$ref": "#"}}});
+        assert_eq!(check_schema(&tree), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_value_satisfies_a_schema_or_not() {
+        let schema = json!({"type": "object", "required": ["a"]});
+        assert!(satisfies(schema.clone(), json!({"a": 1})).await);
+        assert!(!satisfies(schema, json!({})).await);
     }
 
     #[test]

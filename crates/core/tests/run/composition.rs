@@ -16,6 +16,8 @@ async fn all_faults_are_reported_together() {
         enabled: true,
         interpreters: BTreeMap::from([("PY".into(), "python".into()), ("sh".into(), " ".into())]),
         timeout_default_seconds: 0,
+        timeout_max_seconds: u64::MAX,
+        slot_wait_seconds: 86_401,
         max_output_bytes: 0,
         max_concurrent_per_tenant: 9,
         runtime_limits: BTreeMap::from([("py".into(), "huge".into())]),
@@ -27,6 +29,8 @@ async fn all_faults_are_reported_together() {
         "interpreters.PY",
         "interpreters.sh",
         "timeout.default",
+        "timeout.max (18446744073709551615 s) must not be above 86400 s",
+        "slot_wait_seconds (86401 s)",
         "max_output_bytes",
         "max_concurrent_per_tenant (9)",
         "huge",
@@ -41,7 +45,13 @@ async fn all_faults_are_reported_together() {
 async fn nothing_is_checked_while_execution_is_off() {
     let folder = TempDir::new().unwrap();
     let (ports, _) = ports(folder.path()).await;
-    let draft = OptionsDraft { timeout_default_seconds: 0, ..OptionsDraft::default() };
+    let draft = OptionsDraft {
+        timeout_default_seconds: 0,
+        interpreters: BTreeMap::from([("PY".into(), String::new())]),
+        limits_classes: BTreeMap::from([("x".into(), belljar_executor::Limits { tasks: 0, ..Default::default() })]),
+        runtime_limits: BTreeMap::from([("py".into(), "huge".into())]),
+        ..OptionsDraft::default()
+    };
     Belljar::builder().options(draft).ports(ports).build().await.unwrap();
 }
 

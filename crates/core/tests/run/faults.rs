@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use belljar_core::audit::{AuditDraft, AuditEntry, Head, Receipt};
 use belljar_core::code::Code;
 use belljar_core::execution::ExecutionRecord;
 use belljar_core::ids::OwnerId;
-use belljar_core::ports::{Audit, Executions, Ports, StoreError, Stored};
+use belljar_core::ports::{Audit, Clock, Executions, Ports, StoreError, Stored};
+use belljar_core::time::Timestamp;
 use belljar_executor::{ExecutionId, TenantId};
 
 use crate::support::{Scripted, TestWorld, call, caller, options};
@@ -177,4 +179,50 @@ fn lock_database(folder: &std::path::Path) -> Locker {
     let printed = locker.stdout.take().unwrap();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(printed), &mut line).unwrap();
     Locker(locker)
+}
+
+/// A clock that panics at the call that the test states.
+#[derive(Debug)]
+struct PanickingClock {
+    inner: Arc<dyn Clock>,
+    calls: AtomicUsize,
+    panics_at: AtomicUsize,
+}
+
+impl Clock for PanickingClock {
+    fn now(&self) -> Timestamp {
+        let call = self.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        assert_ne!(call, self.panics_at.load(Ordering::SeqCst), "the stated call");
+        self.inner.now()
+    }
+}
+
+/// Whichever step panics: nothing ran without a record, and what was recorded has an outcome, unless the
+/// record's own last step is the one that panics.
+#[tokio::test]
+async fn a_panic_between_the_record_and_its_end_is_an_outcome() {
+    let world = TestWorld::new(Scripted::exits(0)).await;
+    world.ready().await;
+    let TestWorld { executor, clock, ports, folder, .. } = world;
+    let panicking = PanickingClock {
+        inner: Arc::clone(&ports.clock),
+        calls: AtomicUsize::new(0),
+        panics_at: AtomicUsize::new(usize::MAX),
+    };
+    let panicking = Arc::new(panicking);
+    let ports = Ports { clock: Arc::clone(&panicking) as Arc<dyn Clock>, ..ports };
+    let world = TestWorld::over(executor, options(), ports, clock, folder).await;
+    world.belljar.execute(&caller(), call()).await.unwrap();
+    let calls = panicking.calls.swap(0, Ordering::SeqCst);
+    let mut faults = 0;
+    for at in 1..calls - 1 {
+        panicking.panics_at.store(at, Ordering::SeqCst);
+        let answer = world.belljar.execute(&caller(), call()).await;
+        panicking.calls.store(0, Ordering::SeqCst);
+        panicking.panics_at.store(usize::MAX, Ordering::SeqCst);
+        faults += usize::from(answer.is_ok_and(|answer| answer.record.error_kind.as_deref() == Some("EXECUTOR_FAULT")));
+        world.assert_trail_is_whole().await;
+        assert_eq!((world.belljar.slots_held(), world.belljar.meter().running), (0, 0), "call {at} of {calls}");
+    }
+    assert!(faults > 0, "no panic fell between the record and its end");
 }

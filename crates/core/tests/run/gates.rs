@@ -209,6 +209,9 @@ input = "argv"
         ("scripts/a.sh", text(r#"{"environment":"production"}"#), vec![], false),
         ("scripts/a.sh", None, vec![], false),
         ("scripts/a.sh", text(r#"{"environment":"staging"}"#), vec!["x".to_owned()], false),
+        // The schema sees the last of two, another reader may take the first.
+        ("scripts/a.sh", text(r#"{"environment":"production","environment":"staging"}"#), vec![], false),
+        ("scripts/a.sh", text(r#"{"environment":"staging","x":[{"y":1,"\u0079":2}]}"#), vec![], false),
         ("scripts/b.sh", None, vec!["x".to_owned()], true),
         ("scripts/b.sh", text("{}"), vec![], false),
         ("scripts/b.sh", None, vec!["a\0b".to_owned()], false),
