@@ -7,14 +7,15 @@ use belljar_core::Belljar;
 use belljar_core::caller::Caller;
 use belljar_core::code::Code;
 use belljar_core::ids::OwnerId;
-use belljar_core::options::UnknownRuntimes;
+use belljar_core::options::{OptionsDraft, UnknownRuntimes};
 use belljar_core::ports::{Ids, Ports};
 use belljar_core::refusal::Refusal;
 use belljar_executors::{Bubblewrap, BubblewrapOptions};
 use belljar_store::{Store, StoreOptions};
 
 use crate::arguments::Global;
-use crate::config::{self, Config, ExecutorName, Loaded, Origin};
+use crate::config::{self, Config, ExecutorName, Loaded, Local, Origin};
+use crate::output;
 use crate::state;
 use crate::world::{SystemClock, UuidIds};
 
@@ -23,7 +24,8 @@ use crate::world::{SystemClock, UuidIds};
 pub(crate) struct App {
     pub(crate) belljar: Belljar,
     pub(crate) caller: Caller,
-    pub(crate) executor: Arc<Bubblewrap>,
+    /// Where scripts run; none in a world in which nothing runs.
+    pub(crate) executor: Option<Arc<Bubblewrap>>,
     store: Store,
 }
 
@@ -33,7 +35,27 @@ pub(crate) async fn with<T>(
     executor: Option<ExecutorName>,
     work: impl AsyncFnOnce(&App) -> Result<T>,
 ) -> Result<T> {
-    let app = build(global, executor).await?;
+    finish(build(global, executor).await?, work).await
+}
+
+/// Builds a world in which nothing runs, for commands that read the record or stop things: a
+/// configuration that keeps scripts from running must not keep anybody from that, nor need they wait for
+/// a sandbox to be probed.
+pub(crate) async fn with_nothing_running<T>(global: &Global, work: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
+    let local = config::load(global.config.as_deref()).map(|loaded| loaded.config.local).unwrap_or_else(|error| {
+        output::note(&format!(
+            "belljar: {}; going on as a member of no team",
+            output::safe_lines(&format!("{error:#}"))
+        ));
+        Local::default()
+    });
+    let store = open_store(global).await?;
+    let builder = Belljar::builder().options(OptionsDraft::default()).ports(ports(&store));
+    let belljar = builder.build().await.map_err(|error| anyhow!("{error}"))?;
+    finish(App { belljar, caller: state::caller(&local)?, executor: None, store }, work).await
+}
+
+async fn finish<T>(app: App, work: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
     let done = work(&app).await;
     app.store.close().await;
     done
@@ -49,7 +71,17 @@ async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
         draft.unknown_runtimes = UnknownRuntimes::LeaveOut;
     }
     let store = open_store(global).await?;
-    let ports = Ports {
+    let ports = ports(&store);
+    let missing = config.missing_interpreters();
+    let builder =
+        Belljar::builder().options(draft).faults(missing).ports(ports).default_executor(Arc::clone(&executor));
+    let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
+    let caller = state::caller(&config.local)?;
+    Ok(App { belljar, caller, executor: Some(executor), store })
+}
+
+fn ports(store: &Store) -> Ports {
+    Ports {
         skills: Arc::new(store.clone()),
         grants: Arc::new(store.clone()),
         audit: Arc::new(store.clone()),
@@ -57,13 +89,7 @@ async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
         pauses: Arc::new(store.clone()),
         clock: Arc::new(SystemClock),
         ids: Arc::new(UuidIds),
-    };
-    let missing = config.missing_interpreters();
-    let builder =
-        Belljar::builder().options(draft).faults(missing).ports(ports).default_executor(Arc::clone(&executor));
-    let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
-    let caller = state::caller(&config.local)?;
-    Ok(App { belljar, caller, executor, store })
+    }
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.

@@ -13,7 +13,8 @@ use crate::output;
 /// Refused or failed by Belljar.
 pub(crate) const REFUSED: u8 = 125;
 const TIMED_OUT: u8 = 124;
-const CANCELLED: u8 = 130;
+/// Cancelled, or interrupted.
+pub(crate) const CANCELLED: u8 = 130;
 const EXHAUSTED: u8 = 137;
 /// A wrong argument, as clap uses it.
 const USAGE: u8 = 2;
@@ -29,6 +30,20 @@ pub(crate) fn of_execution(record: &ExecutionRecord) -> ExitCode {
         _ => REFUSED,
     };
     ExitCode::from(code)
+}
+
+/// A command line that is not one, or one that only asks for help: what is said of it, and the exit code.
+/// Whoever asked for JSON gets the envelope, though there is nothing that knows of `--json` yet.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().take_while(|argument| argument != "--").any(|argument| argument == "--json");
+    if error.use_stderr() && wants_json {
+        let message = error.render().to_string();
+        let message = message.trim_start_matches("error: ").trim_end();
+        output::json(&envelope::error(&Refusal::new(Code::InvalidArgument, message)));
+    } else {
+        drop(error.print());
+    }
+    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
 }
 
 /// A command that did not do what it was asked: a refusal of the service, or anything else.
@@ -56,7 +71,7 @@ impl Failure {
         } else if self.has_code {
             output::refusal(&self.refusal);
         } else {
-            output::note(&format!("belljar: {}", self.refusal.message().trim_end()));
+            output::note(&format!("belljar: {}", output::safe_lines(self.refusal.message())));
         }
         ExitCode::from(match self.refusal.code() {
             Code::InvalidArgument => USAGE,

@@ -20,7 +20,10 @@ use crate::arguments::Arguments;
 use crate::exit::Failure;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
     telemetry::start(&arguments.global);
     let json = arguments.global.json;
     match commands::dispatch(arguments) {

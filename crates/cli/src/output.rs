@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write, stderr, stdout};
 
 use belljar_core::refusal::Refusal;
+use belljar_core::visible;
 use serde_json::Value;
 
 /// One JSON document on standard output.
@@ -39,7 +40,7 @@ pub(crate) fn is_watched() -> bool {
 /// A refusal on standard error: the sentence, the code, the reason, and what can be done.
 pub(crate) fn refusal(refusal: &Refusal) {
     let reason = refusal.reason().map_or_else(String::new, |reason| format!(", {reason}"));
-    note(&format!("belljar: {} ({}{reason})", refusal.message(), refusal.code()));
+    note(&format!("belljar: {} ({}{reason})", safe_lines(refusal.message()), refusal.code()));
     let list = |key: &str, label: &str| {
         let items = refusal.details().get(key).and_then(Value::as_array);
         let items: Vec<_> = items.into_iter().flatten().filter_map(Value::as_str).map(safe).collect();
@@ -51,16 +52,14 @@ pub(crate) fn refusal(refusal: &Refusal) {
     list("changed_files", "changed since it was granted");
 }
 
-/// Control characters, which a terminal would obey, as visible escapes. For text that a skill wrote.
+/// Text that a skill or a caller wrote, with what a terminal would obey as visible escapes.
 pub(crate) fn safe(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() || is_direction(c) { c.escape_unicode().to_string() } else { c.to_string() })
-        .collect()
+    visible(text)
 }
 
-/// Characters that turn the direction of writing, which can make a name look like another.
-const fn is_direction(c: char) -> bool {
-    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{200E}' | '\u{200F}')
+/// The same for a text of several lines, which stay lines.
+pub(crate) fn safe_lines(text: &str) -> String {
+    text.trim_end().split('\n').map(safe).collect::<Vec<_>>().join("\n")
 }
 
 /// A size with the unit a person would choose.
@@ -83,13 +82,14 @@ pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A table with two spaces between its columns; the last column is not padded.
+/// A table with two spaces between its columns; the last column is not padded. Every cell is made safe.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| safe(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..columns).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
-    for row in rows {
+    for row in &rows {
         let mut written = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             let padding = width - cell.chars().count();
@@ -115,7 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown() {
-        assert_eq!(safe("a\u{1b}[2Jb\u{202e}c\n"), "a\\u{1b}[2Jb\\u{202e}c\\u{a}");
+    fn a_cell_cannot_leave_its_place() {
+        let rows = [["a\u{1b}[2J\n", "b"].map(String::from).to_vec()];
+        assert_eq!(table(&rows), "a\\u{1b}[2J\\n  b\n");
+        assert_eq!(safe_lines("a\r\nb\u{7}\n"), "a\\r\nb\\u{7}");
     }
 }

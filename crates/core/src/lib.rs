@@ -21,5 +21,7 @@ pub mod run;
 pub mod service;
 pub mod skill;
 pub mod time;
+mod visible;
 
 pub use service::{Belljar, Builder};
+pub use visible::visible;

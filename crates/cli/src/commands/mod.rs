@@ -12,6 +12,7 @@ mod skill;
 
 use std::future::Future;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -41,5 +42,8 @@ fn wait(command: impl Future<Output = Result<ExitCode>>) -> Result<ExitCode> {
         .enable_all()
         .build()
         .context("the runtime cannot start")?;
-    runtime.block_on(command)
+    let done = runtime.block_on(command);
+    // A computation that nobody waits for any more must not keep the command from ending.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    done
 }

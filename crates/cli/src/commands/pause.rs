@@ -12,7 +12,7 @@ use crate::output;
 
 /// Pauses or resumes.
 pub(super) async fn run(global: &Global, all: bool, paused: bool) -> Result<ExitCode> {
-    app::with(global, None, async |app| set(global, app, all, paused).await).await
+    app::with_nothing_running(global, async |app| set(global, app, all, paused).await).await
 }
 
 async fn set(global: &Global, app: &App, all: bool, paused: bool) -> Result<ExitCode> {

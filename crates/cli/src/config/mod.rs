@@ -6,6 +6,8 @@
 mod built_in;
 mod sections;
 
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -47,9 +49,15 @@ pub(crate) fn load(named: Option<&Path>) -> Result<Loaded> {
         return read(path);
     }
     for path in state::config_candidates() {
-        // A file that exists and cannot be read must not be passed over: it may be the stricter one.
-        if std::fs::symlink_metadata(&path).is_ok() {
-            return read(&path);
+        // A file that exists and cannot be read, or may exist, must not be passed over: it may be the
+        // stricter one.
+        match std::fs::symlink_metadata(&path) {
+            Ok(_) => return read(&path),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(error) => {
+                let message = format!("whether there is a configuration file {} cannot be told", path.display());
+                return Err(anyhow::Error::new(error).context(message));
+            }
         }
     }
     Ok(Loaded { config: built_in::config(), origin: Origin::BuiltIn })
@@ -91,10 +99,16 @@ impl Config {
     /// Interpreter paths that a sandbox does not have: it sees the system's folder `/usr`, and no home.
     pub(crate) fn missing_interpreters(&self) -> Vec<String> {
         let paths = self.interpreters.iter().filter(|(_, value)| value.starts_with('/'));
-        let missing =
-            paths.filter(|(_, path)| !Path::new(path).canonicalize().is_ok_and(|path| path.starts_with("/usr")));
+        let missing = paths.filter(|(_, path)| {
+            !Path::new(path).canonicalize().is_ok_and(|path| path.starts_with("/usr") && is_program(&path))
+        });
         missing
             .map(|(key, path)| format!("interpreters.{key} = {path:?}: there is no such program under /usr"))
             .collect()
     }
+}
+
+/// Whether this is a file that somebody may execute.
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

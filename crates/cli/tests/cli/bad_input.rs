@@ -41,6 +41,7 @@ fn input_is_one_json_object() {
         ("{", "not valid JSON"),
         ("", "not valid JSON"),
         ("{} {}", "not valid JSON"),
+        (r#"{"a":1,"b":{"c":1,"c":2}}"#, "\"c\" stands twice"),
         ("@/does/not/exist", "cannot be read"),
     ] {
         let arguments = ["run", text(&folder), "scripts/a.sh", "--grant", "--json", "--input", input];
@@ -49,6 +50,48 @@ fn input_is_one_json_object() {
         assert!(error["message"].as_str().unwrap().contains(what), "{input}: {error}");
     }
     assert_nothing_is_saved(&place);
+}
+
+#[test]
+fn a_wrong_command_line_is_an_envelope_for_whoever_asked_for_json() {
+    let place = Place::new();
+    for arguments in [&["run", "--json"][..], &["--json", "nonsense"], &["audit", "list", "--after", "x", "--json"]] {
+        assert_eq!(place.belljar(arguments).error(2)["code"], "INVALID_ARGUMENT", "{arguments:?}");
+    }
+    let told = place.belljar(&["run"]);
+    assert!(told.code == Some(2) && told.stdout.is_empty() && told.stderr.contains("Usage:"), "{told:?}");
+    // What stands after `--` is for the script.
+    let told = place.belljar(&["run", "--nonsense", "--", "--json"]);
+    assert!(told.code == Some(2) && told.stdout.is_empty(), "{told:?}");
+    let told = place.belljar(&["--help", "--json"]);
+    assert!(told.code == Some(0) && told.stdout.contains("Usage:"), "{told:?}");
+}
+
+#[test]
+fn a_validation_that_takes_minutes_refuses_in_time() {
+    let place = Place::new();
+    // Each text takes the pattern 2^17 steps before its second branch matches.
+    let schema = r#"{ properties = { x = { items = { pattern = '^(?:(a|a)+\1(?!c)b|a+)$' } } } }"#;
+    let declaration = format!("[scripts.\"scripts/a.sh\"]\nparameters = {schema}\n");
+    place.skill(&[("scripts/a.sh", b"echo ran"), ("belljar.toml", declaration.as_bytes())]);
+    assert_eq!(place.run(&["--input", r#"{"x":["aaa"]}"#]).stdout, "ran\n");
+    let slow = serde_json::json!({ "x": vec!["a".repeat(17); 800] }).to_string();
+    let error = place.run(&["--json", "--input", &slow]).error(125);
+    assert_eq!(error["details"]["reason"], "arguments_invalid");
+}
+
+#[test]
+fn a_language_that_is_not_allowed_is_not_offered_for_approval() {
+    let place = Place::new();
+    let folder = place.skill(&[("scripts/a.rb", b"puts 1")]);
+    let run = ["run", text(&folder), "scripts/a.rb"];
+    let told = place.belljar(&run);
+    assert!(told.code == Some(125) && told.stderr.contains("its language is not allowed"), "{told:?}");
+    assert!(!told.stderr.contains("grant add"), "{told:?}");
+    let error = place.belljar(&[&run[..], &["--json"]].concat()).error(125);
+    assert!(error["details"].get("approve").is_none(), "{error}");
+    let error = place.belljar(&[&run[..], &["--json", "--grant"]].concat()).error(125);
+    assert_eq!(error["details"]["reason"], "interpreter_not_allowed");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The configuration file: taken as it stands, wrong ones refused with everything that is wrong.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
@@ -40,7 +41,7 @@ fn a_file_that_exists_is_taken_as_it_stands() {
 #[test]
 fn everything_that_is_wrong_is_told_at_once() {
     let place = Place::new();
-    let wrong = "[execution]\nenabled = true\nmax_output_bytes = 0\n[execution.timeout]\nmax = 0\n[interpreters]\nPY = \"python\"\nsh = \" \"\nbash = \"/does/not/exist\"\n";
+    let wrong = "[execution]\nenabled = true\nmax_output_bytes = 0\n[execution.timeout]\nmax = 0\n[interpreters]\nPY = \"python\"\nsh = \" \"\nbash = \"/does/not/exist\"\nrb = \"/usr/lib\"\n";
     let told = with_config(&place, wrong, &["config", "check"]);
     assert_eq!(told.code, Some(125));
     for part in [
@@ -50,15 +51,60 @@ fn everything_that_is_wrong_is_told_at_once() {
         "interpreters.PY",
         "interpreters.sh",
         "/does/not/exist",
+        "/usr/lib",
     ] {
         assert!(told.stderr.contains(part), "{part} is missing in {}", told.stderr);
-        let started = with_config(&place, wrong, &["exec", "list"]);
+        let started = with_config(&place, wrong, &["skill", "show", "demo"]);
         assert!(started.code == Some(125) && started.stderr.contains(part), "{part} is missing in {}", started.stderr);
     }
     let unknown = with_config(&place, "[exekution]\n", &["config", "check"]);
     assert!(unknown.code == Some(125) && unknown.stderr.contains("exekution"), "{unknown:?}");
     let missing = place.belljar(&["--config", "/does/not/exist", "config", "check"]);
     assert!(missing.code == Some(125) && missing.stderr.contains("cannot be read"), "{missing:?}");
+}
+
+#[test]
+fn what_reads_the_record_or_stops_things_works_whatever_the_configuration_says() {
+    let place = Place::new();
+    place.script("echo ran");
+    assert_eq!(place.run(&[]).code, Some(0));
+    let no_such_runtime = "[execution]\nenabled = true\n[interpreters]\nsh = \"none\"\nrb = \"/does/not/exist\"\n";
+    for wrong in [no_such_runtime, "[[[", "[exekution]\n"] {
+        for command in [
+            &["pause"][..],
+            &["resume"],
+            &["exec", "list"],
+            &["audit", "list"],
+            &["audit", "verify"],
+            &["audit", "head"],
+            &["audit", "export"],
+            &["grant", "list"],
+            &["skill", "list"],
+        ] {
+            let told = with_config(&place, wrong, command);
+            assert_eq!(told.code, Some(0), "{wrong} {command:?} {told:?}");
+            assert_eq!(told.stderr.contains("member of no team"), wrong != no_such_runtime, "{told:?}");
+        }
+        let folder = place.path("demo");
+        assert_eq!(with_config(&place, wrong, &["run", text(&folder), "scripts/a.sh"]).code, Some(125));
+    }
+    let told = with_config(&place, no_such_runtime, &["grant", "revoke", "demo"]);
+    assert!(told.code == Some(0) && told.stdout.contains("revoked"), "{told:?}");
+}
+
+#[test]
+fn a_file_that_may_be_there_is_not_passed_over() {
+    if crate::support::is_root() {
+        return crate::support::skipped("a folder that cannot be searched", "root can search every folder");
+    }
+    let place = Place::new();
+    let folder = place.path(".config/belljar");
+    fs::create_dir_all(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o000)).unwrap();
+    let told = place.belljar(&["config", "show"]);
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
+    assert!(told.code == Some(125) && told.stderr.contains("cannot be told"), "{told:?}");
+    assert_eq!(place.belljar(&["config", "show"]).code, Some(0));
 }
 
 #[test]

@@ -13,5 +13,6 @@ mod faults;
 mod run;
 mod sandbox;
 mod shared;
+mod signals;
 mod support;
 mod terminal;

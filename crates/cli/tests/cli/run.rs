@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::support::{Place, eventually, text, told_with_input, wait};
+use crate::support::{Place, text, told_with_input, wait};
 
 #[test]
 fn an_approved_script_sees_exactly_its_input_and_is_on_the_record() {
@@ -90,23 +90,6 @@ fn a_memory_limit_that_is_hit_is_named() {
     // is ended from outside has the limit named.
     assert!(matches!(told.code, Some(137 | 1)), "{told:?}");
     assert!(told.stderr.contains("limit hit: memory") || told.stderr.contains("MemoryError"), "{told:?}");
-}
-
-#[test]
-fn an_interrupt_cancels_and_the_run_is_kept() {
-    let place = Place::new();
-    let folder = place.script("echo started; sleep 60");
-    place.run(&["--timeout", "1"]);
-    let mut command = place.command(&["run", text(&folder), "scripts/a.sh", "--json", "--timeout", "60"]);
-    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    eventually("the run is on the record", || {
-        place.actions().iter().filter(|action| *action == "script.run").count() == 2
-    });
-    let pid = child.id().to_string();
-    assert!(crate::support::program("kill").args(["-INT", &pid]).status().unwrap().success());
-    let data = wait(child).data(130);
-    assert_eq!((&data["status"], &data["error_kind"]), (&json!("cancelled"), &json!("CANCELLED")));
-    place.assert_trail_is_whole();
 }
 
 #[test]

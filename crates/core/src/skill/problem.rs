@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::visible::push_visible;
+
 /// Why a skill is refused. All problems of a skill are reported at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -113,7 +115,7 @@ impl Findings {
     }
 }
 
-/// A text from the skill as it may be shown: control characters escaped, long ones cut.
+/// A text from the skill as it may be shown: what does not show escaped, long ones cut.
 pub(super) fn shown(text: &str) -> String {
     const LONGEST: usize = 300;
     let mut shown = String::new();
@@ -122,11 +124,7 @@ pub(super) fn shown(text: &str) -> String {
             shown.push('…');
             break;
         }
-        if character.is_control() {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
+        push_visible(&mut shown, character);
     }
     shown
 }

@@ -34,8 +34,8 @@ static VALIDATING: Semaphore = Semaphore::const_new(4);
 /// How long one validation may take.
 const VALIDATION_TIME: Duration = Duration::from_secs(1);
 
-/// Whether a value satisfies a schema. A validation that takes too long says no: a schema that refers to
-/// itself can make the work grow with every level of the value.
+/// Whether a value satisfies a schema. A validation that takes too long says no: a pattern with
+/// references back can take minutes for a value that fits the limit of the arguments.
 pub(crate) async fn satisfies(schema: Value, value: Value) -> bool {
     let validated = async {
         let place = VALIDATING.acquire().await.ok()?;

@@ -16,7 +16,7 @@ use crate::output;
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Audit) -> Result<ExitCode> {
-    app::with(global, None, async |app| match command {
+    app::with_nothing_running(global, async |app| match command {
         Audit::List { after } => list::run(global, app, after).await,
         Audit::Verify { expect } => verify::run(global, app, expect.as_deref()).await,
         Audit::Head => head(global, app).await,

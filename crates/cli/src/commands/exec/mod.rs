@@ -12,7 +12,7 @@ use crate::arguments::{Exec, Global};
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Exec) -> Result<ExitCode> {
-    app::with(global, None, async |app| match command {
+    app::with_nothing_running(global, async |app| match command {
         Exec::List { limit } => list::run(global, app, limit).await,
         Exec::Show { execution } => show::run(global, app, &execution).await,
     })

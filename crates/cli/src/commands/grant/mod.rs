@@ -15,14 +15,16 @@ use crate::output;
 
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Grant) -> Result<ExitCode> {
-    app::with(global, None, async |app| match command {
+    match command {
         Grant::Add { skill, script, pin, revision, expires, replace } => {
-            add::run(global, app, add::Wanted { skill, script, pin, revision, expires, replace }).await
+            let wanted = add::Wanted { skill, script, pin, revision, expires, replace };
+            app::with(global, None, async |app| add::run(global, app, wanted).await).await
         }
-        Grant::List => list::run(global, app).await,
-        Grant::Revoke { grant, script } => revoke::run(global, app, &grant, script).await,
-    })
-    .await
+        Grant::List => app::with_nothing_running(global, async |app| list::run(global, app).await).await,
+        Grant::Revoke { grant, script } => {
+            app::with_nothing_running(global, async |app| revoke::run(global, app, &grant, script).await).await
+        }
+    }
 }
 
 fn describe(grant: &Granted, skill: &str) -> String {

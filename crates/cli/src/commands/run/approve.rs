@@ -121,18 +121,19 @@ pub(super) async fn grant(app: &App, call: &Call, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The command that approves exactly what was refused.
-async fn command(app: &App, call: &Call) -> Result<(String, String), Refusal> {
+/// The command that approves exactly what was refused, and its pin; none when it cannot be approved because
+/// its language is not allowed.
+async fn command(app: &App, call: &Call) -> Result<Option<(String, String)>, Refusal> {
     let plan = app.belljar.plan(&app.caller, call.clone()).await?;
+    let Some(wanted) = &plan.request else { return Ok(None) };
     let pins = app.belljar.pins(&app.caller, &call.skill, None).await?;
     let pin = plan.pin.map(|pin| pin.to_string()).unwrap_or_default();
     let slug = &pins.skill.slug;
-    let script =
-        plan.request.as_ref().map_or_else(|| call.script.clone(), |request| request.parts().script_path.to_string());
+    let script = wanted.parts().script_path.to_string();
     let revision =
         if pins.revision.id == plan.revision_id { String::new() } else { format!(" --revision {}", plan.revision_id) };
     let script = quoted(&script);
-    Ok((format!("belljar grant add {slug} {script} --pin {pin}{revision}"), pin))
+    Ok(Some((format!("belljar grant add {slug} {script} --pin {pin}{revision}"), pin)))
 }
 
 /// A word for a POSIX shell.
@@ -148,19 +149,24 @@ pub(super) async fn tell_how(app: &App, call: &Call, imported: Option<&Saved>) -
         (SkillSelector::Slug(slug) | SkillSelector::Both(_, slug), None) => slug.to_string(),
         (SkillSelector::Id(id), None) => id.to_string(),
     };
-    let (command, pin) = command(app, call).await?;
-    output::note(&format!("belljar: not approved: {what} {} at pin {pin}", output::safe(&call.script)));
-    output::note(&format!("         to approve exactly these bytes:  {}", output::safe(&command)));
+    let script = output::safe(&call.script);
+    match command(app, call).await? {
+        Some((command, pin)) => {
+            output::note(&format!("belljar: not approved: {what} {script} at pin {pin}"));
+            output::note(&format!("         to approve exactly these bytes:  {}", output::safe(&command)));
+        }
+        None => {
+            output::note(&format!("belljar: not approved, and its language is not allowed: {what} {script}"));
+            output::note("         to allow a language, name its runtime under [interpreters] in the configuration");
+        }
+    }
     Ok(())
 }
 
 /// The refusal with the pin and the command that approves it, for programs.
 pub(super) async fn with_pin(app: &App, refusal: Refusal, call: &Call) -> Refusal {
-    if !refusal.reason().is_some_and(|reason| super::GRANT_REASONS.iter().any(|known| known.as_str() == reason)) {
-        return refusal;
-    }
     match command(app, call).await {
-        Ok((command, pin)) => refusal.with("pin", json!(pin)).with("approve", json!(command)),
-        Err(_) => refusal,
+        Ok(Some((command, pin))) => refusal.with("pin", json!(pin)).with("approve", json!(command)),
+        Ok(None) | Err(_) => refusal,
     }
 }

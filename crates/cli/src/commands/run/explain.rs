@@ -14,8 +14,8 @@ use crate::output;
 
 /// Shows what the script would see.
 pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitCode> {
-    let sandbox = match &plan.request {
-        Some(request) => Some(app.executor.explain(request).await.map_err(describe)?),
+    let sandbox = match app.executor.as_ref().zip(plan.request.as_ref()) {
+        Some((executor, request)) => Some(executor.explain(request).await.map_err(describe)?),
         None => None,
     };
     if global.json {

@@ -7,37 +7,22 @@ use belljar_core::envelope;
 use belljar_core::execution::{ExecutionRecord, Status};
 use belljar_core::refusal::Refusal;
 use belljar_core::run::{Answer, Call};
-use tokio::signal::unix::{SignalKind, signal};
 
+use super::interrupt;
 use crate::app::App;
 use crate::arguments::Global;
 use crate::exit;
 use crate::output;
 
-/// Executes the call. An interrupt, a termination or a hang-up cancels it; the chain still reaches its record.
+/// Executes the call. An interrupt, a termination or a hang-up cancels it; the chain still reaches its
+/// record. A second signal ends this process at once; the sandbox ends with it, and the next start closes
+/// the run as lost.
 pub(super) async fn execute(app: &App, call: Call) -> Result<Answer, Refusal> {
     let running = app.belljar.start(app.caller.clone(), call);
-    let cancel = running.cancel();
-    let watch = tokio::spawn(async move {
-        if interrupted().await.is_ok() {
-            cancel.fire();
-        }
-    });
+    interrupt::cancel_on_signal(&running.cancel());
     let answer = running.wait().await;
-    watch.abort();
+    interrupt::end_on_signal();
     answer
-}
-
-async fn interrupted() -> std::io::Result<()> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hang_up.recv() => {}
-    }
-    Ok(())
 }
 
 /// Passes on what the script wrote, or prints the envelope, and gives the exit code.

@@ -4,6 +4,7 @@ mod approve;
 mod explain;
 mod finish;
 mod input;
+mod interrupt;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -59,6 +60,8 @@ async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved
     let mut prompted = false;
     if let Ok(plan) = &plan
         && plan.closed.is_some_and(wants_a_grant)
+        // A script whose language is not allowed cannot be approved: nobody is asked to.
+        && (arguments.grant || plan.request.is_some())
     {
         let decision = approve::decide(global, app, arguments.grant, imported, &call, plan)?;
         if decision.approved {
@@ -71,14 +74,14 @@ async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved
     match answer {
         Ok(answer) => Ok(finish::tell(global, &answer, asked)),
         Err(refusal) => {
-            if !global.json
-                && !prompted
-                && refusal.reason().is_some_and(|reason| GRANT_REASONS.iter().any(|known| known.as_str() == reason))
-            {
+            let wants_a_grant = GRANT_REASONS.iter().any(|known| Some(known.as_str()) == refusal.reason());
+            if !wants_a_grant {
+                return Err(refusal.into());
+            }
+            if !global.json && !prompted {
                 approve::tell_how(app, &call, imported).await?;
             }
-            let refusal = approve::with_pin(app, refusal, &call).await;
-            Err(refusal.into())
+            Err(approve::with_pin(app, refusal, &call).await.into())
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) async fn run(global: &Global, command: Skill) -> Result<ExitCode> {
             let read = read(global, &folder, strictness(strict))?;
             app::with(global, None, async |app| add::run(global, app, read).await).await
         }
-        Skill::List => app::with(global, None, async |app| list::run(global, app).await).await,
+        Skill::List => app::with_nothing_running(global, async |app| list::run(global, app).await).await,
         Skill::Show { skill, revision } => {
             app::with(global, None, async |app| show::run(global, app, &skill, revision.as_deref()).await).await
         }
