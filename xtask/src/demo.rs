@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::process::{self, cargo, command, output, root, say};
+use crate::process::{self, belljar, cargo, command, output, root, say};
 use crate::setup;
 
 const INPUT: &str = r#"{"environment":"staging"}"#;
@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<()> {
     setup::run_if_missing()?;
     process::run(cargo().args(["build", "--package", "belljar", "--locked"]))?;
     let folder = tempfile::tempdir().context("a temporary folder")?;
-    let demo = Demo { binary: root().join("target/debug/belljar"), folder: folder.path().to_owned() };
+    let demo = Demo { binary: belljar()?, folder: folder.path().to_owned() };
     let skill = demo.folder.join("deployment-check");
     copy(&root().join("examples/skills/deployment-check"), &skill)?;
     demo.add_and_look(&skill)?;

@@ -30,6 +30,14 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }
 
+/// The program that `cargo build` made, wherever this cargo builds.
+pub(crate) fn belljar() -> Result<PathBuf> {
+    let metadata = text(cargo().args(["metadata", "--format-version", "1", "--no-deps", "--locked"]))?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).context("cargo's metadata cannot be read")?;
+    let target = metadata["target_directory"].as_str().context("cargo names no target folder")?;
+    Ok(Path::new(target).join("debug/belljar"))
+}
+
 /// Runs a program whose output goes through, and wants it to succeed.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     say(&format!("$ {}", shown(command)));

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{cargo, command, root, run, say, text};
+use crate::process::{belljar, cargo, command, run, say, text};
 use crate::setup;
 
 /// Processes that are killed.
@@ -31,8 +31,7 @@ struct Soak {
 pub(crate) fn run_task() -> Result<()> {
     setup::run_if_missing()?;
     run(cargo().args(["build", "--package", "belljar", "--locked"]))?;
-    let soak =
-        Soak { binary: root().join("target/debug/belljar"), folder: TempDir::new().context("a temporary folder")? };
+    let soak = Soak { binary: belljar()?, folder: TempDir::new().context("a temporary folder")? };
     soak.prepare()?;
     let acknowledged = soak.kills()?;
     let mixed = soak.mixed()?;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{cargo, command, is_root, root, run, say};
+use crate::process::{belljar, cargo, command, is_root, run, say};
 use crate::{directions, setup};
 
 /// The features of every build here, so that there is one build.
@@ -44,7 +44,7 @@ pub(crate) fn run_task() -> Result<()> {
         ensure!(std::env::var_os("CI").is_none(), "CI runs the tests as root and as an ordinary user");
     }
     step("hostile corpus");
-    let binary = root().join("target/debug/belljar");
+    let binary = belljar()?;
     // The whole workspace, so that nothing is built a second time with fewer features.
     run(cargo()
         .args(["test", "--workspace", "--test", "attacks", "--locked"])
@@ -60,7 +60,7 @@ fn step(name: &str) {
 fn as_ordinary_user() -> Result<()> {
     let place = TempDir::with_prefix("belljar-ordinary-").context("a temporary folder")?;
     open_to_all(place.path(), 0o755)?;
-    let binary = copy(&root().join("target/debug/belljar"), place.path())?;
+    let binary = copy(&belljar()?, place.path())?;
     let home = place.path().join("home");
     fs::create_dir(&home)?;
     open_to_all(&home, 0o777)?;
