@@ -6,18 +6,15 @@ use anyhow::{Result, anyhow};
 use belljar_core::Belljar;
 use belljar_core::caller::Caller;
 use belljar_core::code::Code;
-use belljar_core::ids::OwnerId;
 use belljar_core::options::{OptionsDraft, UnknownRuntimes};
-use belljar_core::ports::{Ids, Ports};
 use belljar_core::refusal::Refusal;
 use belljar_executors::{Bubblewrap, BubblewrapOptions};
 use belljar_store::{Store, StoreOptions};
 
 use crate::arguments::Global;
-use crate::config::{self, Config, ExecutorName, Loaded, Local, Origin};
+use crate::config::{self, Config, ExecutorName, Loaded, Origin};
 use crate::output;
 use crate::state;
-use crate::world::{SystemClock, UuidIds};
 
 /// A running world.
 #[derive(Debug)]
@@ -42,17 +39,16 @@ pub(crate) async fn with<T>(
 /// configuration that keeps scripts from running must not keep anybody from that, nor need they wait for
 /// a sandbox to be probed.
 pub(crate) async fn with_nothing_running<T>(global: &Global, work: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
-    let local = config::load(global.config.as_deref()).map(|loaded| loaded.config.local).unwrap_or_else(|error| {
-        output::note(&format!(
-            "belljar: {}; going on as a member of no team",
-            output::safe_lines(&format!("{error:#}"))
-        ));
-        Local::default()
+    let config = config::load(global.config.as_deref()).map(|loaded| loaded.config).unwrap_or_else(|error| {
+        let error = output::safe_lines(&format!("{error:#}"));
+        output::note(&format!("belljar: {error}; going on as a member of no team, without file skills"));
+        Config::default()
     });
     let store = open_store(global).await?;
-    let builder = Belljar::builder().options(OptionsDraft::default()).ports(ports(&store));
+    let draft = OptionsDraft { skill_roots: config.skills.roots, ..OptionsDraft::default() };
+    let builder = Belljar::builder().options(draft).ports(store.ports());
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}"))?;
-    finish(App { belljar, caller: state::caller(&local)?, executor: None, store }, work).await
+    finish(App { belljar, caller: state::caller(&config.local)?, executor: None, store }, work).await
 }
 
 async fn finish<T>(app: App, work: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
@@ -71,25 +67,12 @@ async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
         draft.unknown_runtimes = UnknownRuntimes::LeaveOut;
     }
     let store = open_store(global).await?;
-    let ports = ports(&store);
     let missing = config.missing_interpreters();
     let builder =
-        Belljar::builder().options(draft).faults(missing).ports(ports).default_executor(Arc::clone(&executor));
+        Belljar::builder().options(draft).faults(missing).ports(store.ports()).default_executor(Arc::clone(&executor));
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
     let caller = state::caller(&config.local)?;
     Ok(App { belljar, caller, executor: Some(executor), store })
-}
-
-fn ports(store: &Store) -> Ports {
-    Ports {
-        skills: Arc::new(store.clone()),
-        grants: Arc::new(store.clone()),
-        audit: Arc::new(store.clone()),
-        executions: Arc::new(store.clone()),
-        pauses: Arc::new(store.clone()),
-        clock: Arc::new(SystemClock),
-        ids: Arc::new(UuidIds),
-    }
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.
@@ -106,8 +89,7 @@ pub(crate) fn executor(name: Option<ExecutorName>, config: &Config) -> Bubblewra
 /// Opens the store of the state folder.
 pub(crate) async fn open_store(global: &Global) -> Result<Store> {
     let folder = state::folder(global.state.as_ref())?;
-    let owner = OwnerId::new(&UuidIds.new_id());
-    Store::open(StoreOptions::new(folder), owner)
+    Store::open(StoreOptions::new(folder))
         .await
         .map_err(|error| Refusal::new(Code::StoreUnavailable, error.to_string()).into())
 }

@@ -10,7 +10,6 @@ mod exit;
 mod output;
 mod state;
 mod telemetry;
-mod world;
 
 use std::process::ExitCode;
 

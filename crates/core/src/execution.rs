@@ -1,6 +1,6 @@
 //! The record of one execution.
 
-use belljar_executor::{Digest, ExecutionId, LimitHit, LogicalPath, RunId, SkillName, TenantId};
+use belljar_executor::{Digest, ExecutionId, LimitHit, LogicalPath, Origin, RunId, SkillName, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -64,12 +64,17 @@ pub struct ExecutionRecord {
     pub caller: String,
     /// The process that runs it.
     pub owner: OwnerId,
-    /// The skill.
-    pub skill_id: SkillId,
+    /// The skill; a registered or file skill has no id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill_id: Option<SkillId>,
     /// The skill's name.
     pub slug: SkillName,
-    /// The revision.
-    pub revision_id: RevisionId,
+    /// The revision; a registered or file skill has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision_id: Option<RevisionId>,
+    /// Where the script came from.
+    #[serde(default)]
+    pub origin: Origin,
     /// The script.
     pub script_path: LogicalPath,
     /// The runtime name or interpreter path.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use belljar_executor::SkillName;
 use serde::{Deserialize, Serialize};
 
 macro_rules! id {
@@ -37,6 +38,28 @@ id!(
     /// A skill, for its whole life.
     SkillId
 );
+/// What stands before the name of a registered skill in its grants' key. No stored id has a colon.
+const REGISTERED: &str = "registered:";
+/// What stands before the name of a file skill in its grants' key.
+const FOLDER: &str = "file:";
+
+impl SkillId {
+    /// The key of the grants of a registered skill, which has no id.
+    pub(crate) fn of_registered(slug: &SkillName) -> Self {
+        Self::new(&format!("{REGISTERED}{slug}"))
+    }
+
+    /// The key of the grants of a file skill, which has no id.
+    pub(crate) fn of_folder(slug: &SkillName) -> Self {
+        Self::new(&format!("{FOLDER}{slug}"))
+    }
+
+    /// The name in such a key.
+    pub(crate) fn unstored_slug(&self) -> Option<&str> {
+        self.as_str().strip_prefix(REGISTERED).or_else(|| self.as_str().strip_prefix(FOLDER))
+    }
+}
+
 id!(
     /// One immutable snapshot of a skill.
     RevisionId

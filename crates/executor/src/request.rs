@@ -14,9 +14,11 @@ use crate::{
 };
 
 /// Where the script comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// A store or code; pinned to its content.
+    #[default]
     Stored,
     /// A file under a skill root.
     File,

@@ -29,8 +29,10 @@ mod readers;
 mod row;
 mod skills;
 mod store;
+mod system;
 mod writer;
 
 pub use error::OpenError;
 pub use options::StoreOptions;
 pub use store::Store;
+pub use system::{SystemClock, UuidIds};

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use belljar_core::ids::OwnerId;
-use belljar_core::ports::{StoreError, Stored};
+use belljar_core::ports::{Ids, Ports, StoreError, Stored};
 use sqlx::{Connection, SqliteConnection};
 
 use crate::error::OpenError;
@@ -17,6 +17,7 @@ use crate::identity::Identity;
 use crate::options::StoreOptions;
 use crate::owners::{self, OwnerLock};
 use crate::readers::{Reader, Readers};
+use crate::system::{SystemClock, UuidIds};
 use crate::writer::{Change, Counts, Writer};
 use crate::{connection, executions, lock, migrations};
 
@@ -47,12 +48,36 @@ pub(crate) struct Ground {
 }
 
 impl Store {
+    /// Opens the store of a state folder, as a new owner of runs. Makes the folder and the database when
+    /// they are not there, and brings the schema up to date.
+    ///
+    /// # Errors
+    /// [`OpenError`], by cause.
+    pub async fn open(options: StoreOptions) -> Result<Self, OpenError> {
+        Self::open_as(options, OwnerId::new(&UuidIds.new_id())).await
+    }
+
+    /// The store as the ports of a service, with the clock of this machine and fresh ids.
+    #[must_use]
+    pub fn ports(&self) -> Ports {
+        let store = Arc::new(self.clone());
+        Ports {
+            skills: store.clone(),
+            grants: store.clone(),
+            audit: store.clone(),
+            executions: store.clone(),
+            pauses: store,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(UuidIds),
+        }
+    }
+
     /// Opens the store of a state folder, as this owner of runs. Makes the folder and the database when
     /// they are not there, and brings the schema up to date.
     ///
     /// # Errors
     /// [`OpenError`], by cause.
-    pub async fn open(options: StoreOptions, owner: OwnerId) -> Result<Self, OpenError> {
+    pub async fn open_as(options: StoreOptions, owner: OwnerId) -> Result<Self, OpenError> {
         let StoreOptions { folder: root, busy_timeout } = options;
         let prepared = blocking(root.clone(), move || {
             let folder = Folder::prepare(&root)?;

@@ -30,7 +30,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<ExitCode> {
         Command::Pause(arguments) => wait(pause::run(&global, arguments.all, true)),
         Command::Resume(arguments) => wait(pause::run(&global, arguments.all, false)),
         Command::Doctor(arguments) => wait(doctor::run(&global, arguments)),
-        Command::Config(command) => config::run(&global, command),
+        Command::Config(command) => wait(config::run(&global, command)),
         Command::Completions { shell } => Ok(manual::completions(shell)),
         Command::Man { folder } => manual::pages(&folder),
     }

@@ -90,6 +90,8 @@ impl Config {
             slot_wait_seconds: execution.slot_wait_seconds,
             limits_classes: self.limits.clone(),
             runtime_limits: self.runtimes.iter().map(|(key, runtime)| (key.clone(), runtime.limits.clone())).collect(),
+            skill_roots: self.skills.roots.clone(),
+            pin_file_scripts: self.skills.pin_file_scripts,
             require: Requirement::with(&self.isolation.require),
             unknown_runtimes: UnknownRuntimes::Refuse,
             multi_tenant: false,

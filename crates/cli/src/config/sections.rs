@@ -16,6 +16,8 @@ pub(crate) struct Config {
     pub(crate) execution: Execution,
     /// The allow-list: language key (`py`, `sh`, `bash`, …) to a runtime name, or to an interpreter path when it holds a `/`.
     pub(crate) interpreters: BTreeMap<String, String>,
+    /// File skills.
+    pub(crate) skills: Skills,
     /// Limits classes by name; `standard` exists without being named.
     #[schemars(with = "BTreeMap<String, LimitsSchema>")]
     pub(crate) limits: BTreeMap<String, Limits>,
@@ -102,6 +104,23 @@ impl Default for Timeout {
     fn default() -> Self {
         let draft = OptionsDraft::default();
         Self { default: draft.timeout_default_seconds, max: draft.timeout_max_seconds }
+    }
+}
+
+/// File skills: folders that are run as they stand, without being saved first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Skills {
+    /// Folders of file skills, absolute. Each skill is a folder named like it, in a root or one level below.
+    pub(crate) roots: Vec<std::path::PathBuf>,
+    /// Whether a grant for a script of a file skill must be at the pin of what would run.
+    pub(crate) pin_file_scripts: bool,
+}
+
+impl Default for Skills {
+    /// Unlike the library, which leaves it to the program: whoever changes a file must ask again.
+    fn default() -> Self {
+        Self { roots: Vec::new(), pin_file_scripts: true }
     }
 }
 

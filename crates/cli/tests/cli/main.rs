@@ -10,6 +10,7 @@ mod bad_input;
 mod config;
 mod crash;
 mod faults;
+mod file_skills;
 mod run;
 mod sandbox;
 mod shared;

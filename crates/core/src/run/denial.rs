@@ -75,11 +75,12 @@ impl Denial {
         let Self { reason, resolved, unavailable } = self;
         tracing::Span::current().record("denial_reason", reason.as_str());
         world.meter.denied(reason);
-        let entity = format!("{}/{}", resolved.skill.slug, resolved.path);
+        let entity = format!("{}/{}", resolved.edition.slug(), resolved.path);
         let facts = json!({
             "reason": reason,
-            "skill_id": resolved.skill.id,
-            "revision_id": resolved.revision.id,
+            "skill_id": resolved.edition.revision().map(|revision| &revision.skill_id),
+            "revision_id": resolved.edition.revision().map(|revision| &revision.id),
+            "origin": resolved.edition.origin(),
             "script_path": resolved.path,
             "run_id": resolved.run_id,
         });
@@ -123,13 +124,15 @@ async fn append(world: &World, draft: AuditDraft) {
     }
 }
 
-/// The files that differ between what would run and the revision that an active grant pins.
+/// The files that differ between what would run and the revision that an active grant pins; `None` when
+/// that cannot be told: the files of a skill that is not in the store were not kept.
 async fn changed_files(world: &World, resolved: &Resolved) -> Result<Option<Value>, StoreError> {
-    let Resolved { skill, revision, path, .. } = resolved;
+    let Resolved { edition, path, .. } = resolved;
+    let Some(revision) = edition.revision() else { return Ok(None) };
     let now = world.ports.clock.now();
-    let grants = world.ports.grants.active(&skill.tenant, &skill.id, path, now).await?;
-    for earlier in world.ports.skills.revisions(&skill.tenant, &skill.id).await?.into_iter().take(100) {
-        let files = world.ports.skills.files(&skill.tenant, &earlier.id).await?;
+    let grants = world.ports.grants.active(&edition.tenant, &edition.grant_key, path, now).await?;
+    for earlier in world.ports.skills.revisions(&edition.tenant, &revision.skill_id).await?.into_iter().take(100) {
+        let files = world.ports.skills.files(&edition.tenant, &earlier.id).await?;
         let pinner = crate::pin::Pinner { options: &world.options, manifest: &earlier.manifest, files: &files };
         let pins = [pinner.script(path), Some(pinner.all())];
         if earlier.id == revision.id || !grants.iter().any(|grant| grant.pin.is_some() && pins.contains(&grant.pin)) {

@@ -1,6 +1,6 @@
 //! The gates, in order. The first closed one wins and the rest are not evaluated.
 
-use belljar_executor::{Digest, Interpreter, LanguageKey, ScriptName};
+use belljar_executor::{Digest, Interpreter, LanguageKey, Origin, ScriptName};
 use serde_json::Value;
 
 use super::request::Runnable;
@@ -56,7 +56,7 @@ async fn walk(world: &World, resolved: &Resolved) -> Result<(Grant, Digest, Runn
     let (grant, pin) = granted(world, resolved).await?;
     let (language, interpreter) = interpreter(world, resolved)?;
     arguments(world, resolved).await?;
-    let script_name = stored_name(resolved)?;
+    let script_name = script_name(resolved)?;
     file_size(world, resolved)?;
     Ok((grant, pin, Runnable { language, interpreter, script_name }))
 }
@@ -65,25 +65,32 @@ async fn enabled(world: &World, resolved: &Resolved) -> Result<(), Closed> {
     if !world.options.enabled() {
         return Err(Reason::FeatureDisabled.into());
     }
-    if world.ports.pauses.is_paused(&resolved.skill.tenant).await? {
+    if world.ports.pauses.is_paused(&resolved.edition.tenant).await? {
         return Err(Reason::ExecutionPaused.into());
     }
-    if !world.options.allow_stored_scripts() {
+    if resolved.edition.origin() == Origin::Stored && !world.options.allow_stored_scripts() {
         return Err(Reason::StoredScriptsDisabled.into());
     }
     Ok(())
 }
 
 async fn granted(world: &World, resolved: &Resolved) -> Result<(Grant, Digest), Closed> {
-    let Resolved { skill, revision, path, files, .. } = resolved;
-    let grants = world.ports.grants.active(&skill.tenant, &skill.id, path, world.ports.clock.now()).await?;
-    let pinner = Pinner { options: &world.options, manifest: &revision.manifest, files };
+    let Resolved { edition, path, .. } = resolved;
+    let now = world.ports.clock.now();
+    let grants = world.ports.grants.active(&edition.tenant, &edition.grant_key, path, now).await?;
+    let pinner = Pinner { options: &world.options, manifest: edition.manifest(), files: edition.files() };
     let pin = pinner.script(path).ok_or(Reason::GrantMissing)?;
-    choose(grants, path.as_str(), pin, || pinner.all()).map(|grant| (grant, pin)).map_err(Closed::from)
+    let candidates = candidates(grants, path.as_str())?;
+    let grant = if edition.origin() == Origin::Stored || world.options.pin_file_scripts() {
+        pinned(candidates, pin, || pinner.all())
+    } else {
+        candidates.into_iter().next().ok_or(Reason::GrantMissing)
+    };
+    grant.map(|grant| (grant, pin)).map_err(Closed::from)
 }
 
-/// The grant that opens the gate. While a script has active grants of its own, those for `*` do not count.
-fn choose(grants: Vec<Grant>, path: &str, pin: Digest, all: impl FnOnce() -> Digest) -> Result<Grant, Reason> {
+/// The grants that may open the gate. While a script has active grants of its own, those for `*` do not count.
+fn candidates(grants: Vec<Grant>, path: &str) -> Result<Vec<Grant>, Reason> {
     let (own, wide): (Vec<_>, Vec<_>) = grants
         .into_iter()
         .filter(|grant| {
@@ -91,10 +98,14 @@ fn choose(grants: Vec<Grant>, path: &str, pin: Digest, all: impl FnOnce() -> Dig
                 || grant.target == GrantTarget::AllScripts
         })
         .partition(|grant| grant.target != GrantTarget::AllScripts);
-    let (candidates, wanted) = if own.is_empty() { (wide, all()) } else { (own, pin) };
-    if candidates.is_empty() {
-        return Err(Reason::GrantMissing);
-    }
+    let candidates = if own.is_empty() { wide } else { own };
+    if candidates.is_empty() { Err(Reason::GrantMissing) } else { Ok(candidates) }
+}
+
+/// The grant at the pin of what would run.
+fn pinned(candidates: Vec<Grant>, pin: Digest, all: impl FnOnce() -> Digest) -> Result<Grant, Reason> {
+    let is_wide = candidates.iter().any(|grant| grant.target == GrantTarget::AllScripts);
+    let wanted = if is_wide { all() } else { pin };
     if candidates.iter().all(|grant| grant.pin.is_none()) {
         return Err(Reason::GrantUnpinned);
     }
@@ -132,8 +143,13 @@ async fn arguments(world: &World, resolved: &Resolved) -> Result<(), Reason> {
     if satisfies(schema.clone(), value).await { Ok(()) } else { Err(Reason::ArgumentsInvalid) }
 }
 
-fn stored_name(resolved: &Resolved) -> Result<ScriptName, Reason> {
-    ScriptName::parse(resolved.path.file_name()).ok().filter(ScriptName::is_plain).ok_or(Reason::ScriptNameInvalid)
+/// A stored script is called by its file name, a file script by its path inside the skill's folder.
+pub(super) fn script_name(resolved: &Resolved) -> Result<ScriptName, Reason> {
+    let name = match resolved.edition.origin() {
+        Origin::Stored => ScriptName::parse(resolved.path.file_name()).ok().filter(ScriptName::is_plain),
+        Origin::File => ScriptName::parse(resolved.path.as_str()).ok(),
+    };
+    name.ok_or(Reason::ScriptNameInvalid)
 }
 
 fn file_size(world: &World, resolved: &Resolved) -> Result<(), Reason> {

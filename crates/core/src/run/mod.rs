@@ -18,6 +18,7 @@ mod deliver;
 mod denial;
 mod gates;
 mod keep;
+mod locate;
 mod preview;
 mod ready;
 mod recorded;
@@ -25,9 +26,10 @@ mod request;
 mod resolve;
 mod slots;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use belljar_executor::{Cancel, Executor};
+use belljar_executor::{Cancel, Executor, SkillName};
 use tracing::Instrument;
 
 pub use access::AccessDenials;
@@ -38,11 +40,11 @@ pub use denial::{Denial, Stop};
 pub use gates::{Cleared, pass};
 pub(crate) use keep::close_orphan;
 pub use keep::{Answer, keep};
+pub(crate) use locate::{Located, edition, find_script, find_skill, reading};
 pub(crate) use preview::preview;
 pub use ready::{Ready, ready};
 pub use recorded::{Recorded, record};
 pub use resolve::{Resolved, resolve};
-pub(crate) use resolve::{find_revision, find_script, find_skill};
 pub use slots::{SlotGuard, Slots};
 
 use crate::caller::Caller;
@@ -51,6 +53,7 @@ use crate::meter::Meter;
 use crate::options::Options;
 use crate::ports::Ports;
 use crate::refusal::Refusal;
+use crate::skill::SkillFolder;
 
 /// Everything that a run meets on its way.
 #[derive(Debug)]
@@ -61,6 +64,8 @@ pub struct World {
     pub options: Options,
     /// Where scripts run.
     pub executor: Arc<dyn Executor>,
+    /// Skills that the program registered, by name.
+    pub registered: BTreeMap<SkillName, Arc<SkillFolder>>,
     /// The slots of this process.
     pub slots: Slots,
     /// Whether runs can be started.

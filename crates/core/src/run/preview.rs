@@ -2,6 +2,7 @@
 
 use belljar_executor::{ExecutionId, ScriptName};
 
+use super::gates::script_name;
 use super::request::Runnable;
 use super::{Resolved, Stop, World, pass};
 use crate::pin::Pinner;
@@ -10,9 +11,10 @@ use crate::service::Plan;
 
 /// Plans a resolved call.
 pub(crate) async fn preview(world: &World, resolved: Resolved) -> Result<Plan, Refusal> {
-    let pinner = Pinner { options: &world.options, manifest: &resolved.revision.manifest, files: &resolved.files };
+    let edition = &resolved.edition;
+    let pinner = Pinner { options: &world.options, manifest: edition.manifest(), files: edition.files() };
     let pin = pinner.script(&resolved.path);
-    let (revision_id, revision_number) = (resolved.revision.id.clone(), resolved.revision.number);
+    let edition = edition.clone();
     let request = runnable(world, &resolved)
         .zip(ExecutionId::parse("planned").ok())
         .map(|(runnable, id)| runnable.request(world, &resolved, id));
@@ -21,12 +23,13 @@ pub(crate) async fn preview(world: &World, resolved: Resolved) -> Result<Plan, R
         Err(Stop::Denied(denial)) => Some(denial.reason()),
         Err(Stop::Refused(refusal) | Stop::AccessDenied { refusal, .. }) => return Err(refusal),
     };
-    Ok(Plan { pin, revision_id, revision_number, closed, request })
+    Ok(Plan { pin, edition, closed, request })
 }
 
 fn runnable(world: &World, resolved: &Resolved) -> Option<Runnable> {
     let language = resolved.declaration.language.clone()?;
     let interpreter = world.options.interpreter(&language)?.clone();
-    let script_name = ScriptName::parse(resolved.path.file_name()).ok()?;
+    // A name that a gate refuses is shown all the same: the gate tells about it.
+    let script_name = script_name(resolved).ok().or_else(|| ScriptName::parse(resolved.path.as_str()).ok())?;
     Some(Runnable { language, interpreter, script_name })
 }

@@ -1,6 +1,6 @@
 //! What the executor gets, from what was resolved.
 
-use belljar_executor::{ExecutionId, ExecutionRequest, Interpreter, LanguageKey, Origin, RequestParts, ScriptName};
+use belljar_executor::{ExecutionId, ExecutionRequest, Interpreter, LanguageKey, RequestParts, ScriptName};
 
 use super::{Resolved, World};
 
@@ -18,22 +18,22 @@ impl Runnable {
         let limits_class = world.options.limits_class(Some(&self.language)).clone();
         let limits = resolved.declaration.limits.tighten(&world.options.limits(&limits_class));
         ExecutionRequest::new(RequestParts {
-            tenant_id: resolved.skill.tenant.clone(),
+            tenant_id: resolved.edition.tenant.clone(),
             run_id: resolved.run_id.clone(),
             execution_id,
-            skill_name: resolved.skill.slug.clone(),
+            skill_name: resolved.edition.slug().clone(),
             script_name: self.script_name.clone(),
             script_path: resolved.path.clone(),
-            origin: Origin::Stored,
+            origin: resolved.edition.origin(),
             interpreter: self.interpreter.clone(),
             language: self.language.clone(),
             extension: resolved.path.extension().unwrap_or_default(),
             content: resolved.content.clone(),
-            source_path: None,
+            source_path: resolved.edition.source_path(&resolved.path),
             arguments_json: resolved.arguments_json.clone(),
             argv: resolved.argv.clone(),
             cwd: resolved.declaration.cwd,
-            files: resolved.files.clone(),
+            files: resolved.edition.files().clone(),
             limits_class,
             limits,
             timeout: resolved.timeout,

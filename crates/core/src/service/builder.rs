@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use belljar_executor::{Executor, Interpreter, Report};
+use belljar_executor::{Executor, Interpreter, Report, SkillName};
 
 use super::Belljar;
 use crate::health::Health;
 use crate::options::{OptionsDraft, UnknownRuntimes};
 use crate::ports::Ports;
 use crate::run::{AccessDenials, Slots, World, close_orphan};
+use crate::skill::SkillFolder;
 
 /// How often the executor is probed.
 const PROBE_INTERVAL: Duration = Duration::from_secs(60);
@@ -48,6 +50,7 @@ pub struct Builder {
     default_executor: Option<Arc<dyn Executor>>,
     executors: Vec<Arc<dyn Executor>>,
     require_custom: bool,
+    registered: Vec<SkillFolder>,
     faults: Vec<String>,
 }
 
@@ -60,6 +63,7 @@ impl Builder {
             default_executor: None,
             executors: Vec::new(),
             require_custom: false,
+            registered: Vec::new(),
             faults: Vec::new(),
         }
     }
@@ -127,6 +131,30 @@ impl Builder {
         self
     }
 
+    /// Registers a skill that comes with the program: every tenant sees it, before any stored or file skill
+    /// of its name. Its scripts count as stored ones and need a grant like them. Two of one name are a
+    /// start-up error.
+    #[must_use]
+    pub fn register_skill(mut self, skill: SkillFolder) -> Self {
+        self.registered.push(skill);
+        self
+    }
+
+    /// Adds a folder of file skills: each skill is a folder named like it, in the root or one level below.
+    /// The path is absolute. What a root holds is read anew for every run.
+    #[must_use]
+    pub fn skill_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.draft.skill_roots.push(root.into());
+        self
+    }
+
+    /// Wants a grant for a script of a file skill to be at the pin of what would run, as it is for stored ones.
+    #[must_use]
+    pub const fn pin_file_scripts(mut self) -> Self {
+        self.draft.pin_file_scripts = true;
+        self
+    }
+
     /// Faults that whoever composes the service found itself; they count while script execution is on, and
     /// are reported with all others.
     #[must_use]
@@ -142,6 +170,7 @@ impl Builder {
     pub async fn build(self) -> Result<Belljar, StartError> {
         let mut faults = if self.draft.enabled { self.faults.clone() } else { Vec::new() };
         let executor = self.resolve_executor(&mut faults);
+        let registered = register(self.registered, &mut faults);
         let ports = self.ports;
         if ports.is_none() {
             faults.push("no store: give the builder its ports".to_owned());
@@ -169,7 +198,7 @@ impl Builder {
         }
         let slots = Slots::new(options.max_concurrent_per_tenant(), options.max_concurrent_total());
         let (meter, access_denials) = (Arc::default(), AccessDenials::default());
-        let world = Arc::new(World { ports, options, executor, slots, health, meter, access_denials });
+        let world = Arc::new(World { ports, options, executor, registered, slots, health, meter, access_denials });
         close_lost_runs(&world).await?;
         tokio::spawn(keep_probing(Arc::downgrade(&world)));
         Ok(Belljar { world })
@@ -199,6 +228,17 @@ impl Builder {
             None => Some(Arc::new(NoExecutor)),
         }
     }
+}
+
+fn register(skills: Vec<SkillFolder>, faults: &mut Vec<String>) -> BTreeMap<SkillName, Arc<SkillFolder>> {
+    let mut registered = BTreeMap::new();
+    for skill in skills {
+        let name = skill.manifest.name.clone();
+        if registered.insert(name.clone(), Arc::new(skill)).is_some() {
+            faults.push(format!("two registered skills have the name {name}: rename one"));
+        }
+    }
+    registered
 }
 
 fn knows(report: &Report, interpreter: &Interpreter) -> bool {

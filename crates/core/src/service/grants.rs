@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use belljar_executor::{Digest, LogicalPath};
+use belljar_executor::{Digest, LogicalPath, Origin};
 use serde::Serialize;
 use serde_json::json;
 
@@ -11,11 +11,11 @@ use crate::audit::{Action, AuditDraft};
 use crate::caller::{Caller, Scope};
 use crate::code::{Code, Reason};
 use crate::grant::{Grant, GrantTarget};
-use crate::ids::{AuditId, GrantId, RevisionId};
+use crate::ids::{AuditId, GrantId, RevisionId, SkillId};
 use crate::pin::Pinner;
 use crate::refusal::Refusal;
-use crate::run::{SkillSelector, find_revision, find_script, find_skill};
-use crate::skill::{Revision, Skill};
+use crate::run::{SkillSelector, edition, find_script, find_skill};
+use crate::skill::Edition;
 use crate::time::Timestamp;
 
 /// One script's pin.
@@ -30,10 +30,9 @@ pub struct PinnedScript {
 /// The pins of a revision under this configuration.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pins {
-    /// The skill.
-    pub skill: Skill,
-    /// The revision.
-    pub revision: Revision,
+    /// The skill at the files that are pinned.
+    #[serde(skip)]
+    pub edition: Edition,
     /// Every script.
     pub scripts: BTreeMap<LogicalPath, PinnedScript>,
     /// All scripts as a set, as a `*` grant pins them.
@@ -78,18 +77,17 @@ impl Belljar {
         revision: Option<&RevisionId>,
     ) -> Result<Pins, Refusal> {
         need(caller, Scope::SkillsGrant)?;
-        let skill = find_skill(&self.world, caller, skill).await?;
-        let revision = find_revision(&self.world, &skill, revision).await?;
-        let files = self.world.ports.skills.files(&skill.tenant, &revision.id).await?;
+        let located = find_skill(&self.world, caller, skill).await?;
+        let edition = edition(&self.world, caller, located, revision).await?;
         let options = &self.world.options;
-        let pinner = Pinner { options, manifest: &revision.manifest, files: &files };
-        let scripts = revision.manifest.scripts.iter().filter_map(|(path, declaration)| {
+        let pinner = Pinner { options, manifest: edition.manifest(), files: edition.files() };
+        let scripts = edition.manifest().scripts.iter().filter_map(|(path, declaration)| {
             let interpreter = declaration.language.as_ref().and_then(|key| options.interpreter(key));
             let pin = pinner.script(path)?;
             Some((path.clone(), PinnedScript { pin, interpreter: interpreter.map(ToString::to_string) }))
         });
         let (scripts, all) = (scripts.collect(), pinner.all());
-        Ok(Pins { skill, revision, scripts, all })
+        Ok(Pins { edition, scripts, all })
     }
 
     /// Grants exactly what the reviewer saw.
@@ -98,15 +96,15 @@ impl Belljar {
     /// `CONFLICT` when the pin is not the current one; the answer does not tell the current one.
     /// `SCRIPT_DENIED` while the script's language is not allowed.
     pub async fn grant(&self, caller: &Caller, request: GrantRequest) -> Result<Grant, Refusal> {
-        if self.world.options.multi_tenant() {
-            need(caller, Scope::PlatformAdmin)?;
-        }
         let ports = &self.world.ports;
         let now = ports.clock.now();
         if request.expires_at.is_some_and(|expiry| expiry <= now) {
             return Err(Refusal::invalid_argument("expires_at", "must be in the future"));
         }
         let pins = self.pins(caller, &request.skill, request.revision.as_ref()).await?;
+        if self.world.options.multi_tenant() && pins.edition.origin() == Origin::Stored {
+            need(caller, Scope::PlatformAdmin)?;
+        }
         let (target, current) = target_of(&pins, &request.target)?;
         if current != request.expected_pin {
             let message = "The pin is not the one of what would run now; look at it again before you grant it.";
@@ -115,7 +113,7 @@ impl Belljar {
         let grant = Grant {
             id: GrantId::new(&ports.ids.new_id()),
             tenant: caller.tenant().clone(),
-            skill_id: pins.skill.id.clone(),
+            skill_id: pins.edition.grant_key.clone(),
             target,
             pin: Some(request.expected_pin),
             granted_by: caller.subject().to_owned(),
@@ -123,8 +121,8 @@ impl Belljar {
             expires_at: request.expires_at,
             revoked_at: None,
         };
-        let entity = format!("{}/{}", pins.skill.slug, grant.target.as_str());
-        let facts = json!({ "grant": grant, "revision_id": pins.revision.id, "replace": request.replace });
+        let entity = format!("{}/{}", pins.edition.slug(), grant.target.as_str());
+        let facts = json!({ "grant": grant, "revision_id": pins.edition.revision().map(|revision| &revision.id), "replace": request.replace });
         let draft = self.draft(caller, Action::ScriptGrant, entity, now).with_after(&facts);
         Ok(ports.grants.add(grant, request.replace, draft).await?)
     }
@@ -142,8 +140,7 @@ impl Belljar {
         let ids: Vec<_> = active.iter().map(|grant| grant.id.clone()).collect();
         let none = || Refusal::new(Code::NotFound, "No active grant is meant by this.");
         let first = active.first().ok_or_else(none)?;
-        let skill = ports.skills.find_by_id(caller.tenant(), &first.skill_id).await?;
-        let slug = skill.map_or_else(|| first.skill_id.to_string(), |skill| skill.slug.to_string());
+        let slug = self.slug_of(caller, &first.skill_id).await?.unwrap_or_else(|| first.skill_id.to_string());
         let entity = match &ids[..] {
             [_] => format!("{slug}/{}", first.target.as_str()),
             _ => slug,
@@ -159,28 +156,57 @@ impl Belljar {
         match revocation {
             Revocation::Id(id) => Ok(grants.into_iter().filter(|grant| grant.id == *id).collect()),
             Revocation::Target(selector, target) => {
-                let skill = find_skill(&self.world, caller, selector).await?;
+                let keys = self.grant_keys(caller, selector, &grants).await?;
                 let meant = |grant: &Grant| {
-                    grant.skill_id == skill.id && target.as_ref().is_none_or(|target| grant.target.as_str() == target)
+                    keys.contains(&grant.skill_id)
+                        && target.as_ref().is_none_or(|target| grant.target.as_str() == target)
                 };
                 Ok(grants.into_iter().filter(meant).collect())
             }
         }
     }
 
-    /// All of the tenant's grants, revoked and expired ones too, with their skills.
+    /// The keys under which grants of a skill may stand: by name, those of a stored, a registered and a file
+    /// skill alike, also of one that is not there any more. Revoking too much is safe, too little is not.
+    async fn grant_keys(
+        &self,
+        caller: &Caller,
+        selector: &SkillSelector,
+        grants: &[Grant],
+    ) -> Result<Vec<SkillId>, Refusal> {
+        let mut keys = Vec::new();
+        if let SkillSelector::Slug(slug) = selector {
+            let unstored = [SkillId::of_registered(slug), SkillId::of_folder(slug)];
+            keys.extend(unstored.into_iter().filter(|key| grants.iter().any(|grant| grant.skill_id == *key)));
+        }
+        match find_skill(&self.world, caller, selector).await {
+            Ok(located) => keys.push(located.grant_key()),
+            Err(refusal) if keys.is_empty() => return Err(refusal),
+            Err(_) => {}
+        }
+        Ok(keys)
+    }
+
+    /// All of the tenant's grants, revoked and expired ones too, with the names of their skills.
     ///
     /// # Errors
     /// `ACCESS_DENIED`, `STORE_UNAVAILABLE`.
-    pub async fn grants(&self, caller: &Caller) -> Result<Vec<(Grant, Option<Skill>)>, Refusal> {
+    pub async fn grants(&self, caller: &Caller) -> Result<Vec<(Grant, Option<String>)>, Refusal> {
         need(caller, Scope::SkillsGrant)?;
-        let ports = &self.world.ports;
         let mut listed = Vec::new();
-        for grant in ports.grants.list(caller.tenant()).await? {
-            let skill = ports.skills.find_by_id(caller.tenant(), &grant.skill_id).await?;
-            listed.push((grant, skill));
+        for grant in self.world.ports.grants.list(caller.tenant()).await? {
+            let slug = self.slug_of(caller, &grant.skill_id).await?;
+            listed.push((grant, slug));
         }
         Ok(listed)
+    }
+
+    async fn slug_of(&self, caller: &Caller, key: &SkillId) -> Result<Option<String>, Refusal> {
+        if let Some(slug) = key.unstored_slug() {
+            return Ok(Some(slug.to_owned()));
+        }
+        let skill = self.world.ports.skills.find_by_id(caller.tenant(), key).await?;
+        Ok(skill.map(|skill| skill.slug.to_string()))
     }
 
     pub(super) fn draft(&self, caller: &Caller, action: Action, entity: String, now: Timestamp) -> AuditDraft {
@@ -193,7 +219,7 @@ fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal
     if target == "*" {
         return Ok((GrantTarget::AllScripts, pins.all));
     }
-    let path = find_script(&pins.revision, target)?;
+    let path = find_script(pins.edition.manifest(), target)?;
     let pinned = pins.scripts.get(&path);
     let pinned = pinned.ok_or_else(|| Refusal::new(Code::ScriptNotFound, "The revision has no such script."))?;
     if pinned.interpreter.is_none() {

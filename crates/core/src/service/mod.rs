@@ -17,7 +17,7 @@ pub use audit::AuditPage;
 pub use builder::{Builder, StartError};
 pub use grants::{GrantRequest, PinnedScript, Pins, Revocation};
 pub use plan::Plan;
-pub use skills::SkillDetails;
+pub use skills::{ListedSkill, SkillDetails};
 
 use crate::caller::{Caller, Scope};
 use crate::code::Code;

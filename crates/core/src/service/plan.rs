@@ -5,19 +5,17 @@ use belljar_executor::{Digest, ExecutionRequest};
 use super::Belljar;
 use crate::caller::Caller;
 use crate::code::Reason;
-use crate::ids::RevisionId;
 use crate::refusal::Refusal;
 use crate::run::{Call, Stop, preview, resolve};
+use crate::skill::Edition;
 
 /// What a call would do.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The pin of what would run.
     pub pin: Option<Digest>,
-    /// The revision.
-    pub revision_id: RevisionId,
-    /// Its number.
-    pub revision_number: u32,
+    /// The skill at the files that would run.
+    pub edition: Edition,
     /// The first closed gate; none when the call would run.
     pub closed: Option<Reason>,
     /// What the executor would get; none while the language is not allowed.

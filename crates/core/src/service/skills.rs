@@ -9,10 +9,49 @@ use crate::audit::{Action, AuditDraft};
 use crate::caller::{Caller, Scope};
 use crate::ids::{AuditId, RevisionId, SkillId};
 use crate::refusal::Refusal;
-use crate::run::{SkillSelector, find_skill};
-use crate::skill::{Manifest, Revision, RevisionDraft, Saved, Skill};
+use crate::run::{Located, SkillSelector, find_skill, reading};
+use crate::skill::{FileSkill, Manifest, Revision, RevisionDraft, RootProblem, Saved, Skill, roots};
 
-/// A skill with its revisions.
+/// A skill as a listing shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "source", rename_all = "lowercase")]
+pub enum ListedSkill {
+    /// In the store.
+    Stored(Skill),
+    /// Registered by the program that embeds the service.
+    Registered {
+        /// Its name.
+        slug: SkillName,
+        /// What it does and when to use it.
+        description: String,
+    },
+    /// In a folder under a skill root.
+    File(FileSkill),
+}
+
+impl ListedSkill {
+    /// Its name.
+    #[must_use]
+    pub const fn slug(&self) -> &SkillName {
+        match self {
+            Self::Stored(skill) => &skill.slug,
+            Self::Registered { slug, .. } => slug,
+            Self::File(skill) => &skill.slug,
+        }
+    }
+
+    /// What it does and when to use it.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        match self {
+            Self::Stored(skill) => &skill.description,
+            Self::Registered { description, .. } => description,
+            Self::File(skill) => &skill.description,
+        }
+    }
+}
+
+/// A stored skill with its revisions.
 #[derive(Clone, Debug, Serialize)]
 pub struct SkillDetails {
     /// The skill.
@@ -54,23 +93,48 @@ impl Belljar {
         Ok(ports.skills.save(draft, audit.with_after(&facts)).await?)
     }
 
-    /// The skills that the caller sees.
+    /// The skills that the caller can run, by name: of one name only the one that runs.
     ///
     /// # Errors
     /// `ACCESS_DENIED`, `STORE_UNAVAILABLE`.
-    pub async fn skills(&self, caller: &Caller) -> Result<Vec<Skill>, Refusal> {
+    pub async fn skills(&self, caller: &Caller) -> Result<Vec<ListedSkill>, Refusal> {
         need(caller, Scope::MemoryRead)?;
-        Ok(self.world.ports.skills.list(caller.tenant(), &caller.owners()).await?)
+        let registered = self.world.registered.values().map(|read| {
+            let Manifest { name, description, .. } = read.manifest.clone();
+            ListedSkill::Registered { slug: name, description }
+        });
+        let stored = self.world.ports.skills.list(caller.tenant(), &caller.owners()).await?;
+        let (in_folders, problems) = self.file_skills().await?;
+        for RootProblem { folder, message } in problems {
+            tracing::warn!(folder = %folder.display(), message, "a folder under a skill root is not used");
+        }
+        let stored = stored.into_iter().map(ListedSkill::Stored);
+        let in_folders = in_folders.into_iter().map(ListedSkill::File);
+        let mut listed: Vec<_> = registered.chain(stored).chain(in_folders).collect();
+        // Stable: of one name the one that runs stays first.
+        listed.sort_by(|left, right| left.slug().cmp(right.slug()));
+        listed.dedup_by(|later, first| later.slug() == first.slug());
+        Ok(listed)
     }
 
-    /// One skill with its revisions.
+    /// Every usable skill under the skill roots, and every folder that is none though it looks like one.
+    ///
+    /// # Errors
+    /// `INTERNAL` when the reading itself fails.
+    pub async fn file_skills(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
+        let roots = self.world.options.skill_roots().to_vec();
+        reading(move || roots::list(&roots)).await
+    }
+
+    /// A stored skill with its revisions; none for one that is not in the store.
     ///
     /// # Errors
     /// `ACCESS_DENIED`, `SKILL_NOT_FOUND`, `STORE_UNAVAILABLE`.
-    pub async fn skill(&self, caller: &Caller, slug: &SkillName) -> Result<SkillDetails, Refusal> {
+    pub async fn skill(&self, caller: &Caller, slug: &SkillName) -> Result<Option<SkillDetails>, Refusal> {
         need(caller, Scope::MemoryRead)?;
-        let skill = find_skill(&self.world, caller, &SkillSelector::Slug(slug.clone())).await?;
+        let located = find_skill(&self.world, caller, &SkillSelector::Slug(slug.clone())).await?;
+        let Located::Stored(skill) = located else { return Ok(None) };
         let revisions = self.world.ports.skills.revisions(&skill.tenant, &skill.id).await?;
-        Ok(SkillDetails { skill, revisions })
+        Ok(Some(SkillDetails { skill, revisions }))
     }
 }

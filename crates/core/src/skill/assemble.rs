@@ -30,6 +30,25 @@ pub struct SkillFolder {
     pub notes: Vec<Note>,
 }
 
+/// Makes a skill of files by name, within the default limits: for skills that a program brings with it.
+///
+/// # Errors
+/// Every problem.
+pub fn from_files<'a>(
+    files: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    strictness: Strictness,
+) -> Result<SkillFolder, Vec<Problem>> {
+    let mut findings = Findings::default();
+    let mut parsed = Files::new();
+    for (name, bytes) in files {
+        match LogicalPath::parse(name) {
+            Ok(path) => drop(parsed.insert(path, bytes.into())),
+            Err(error) => findings.problem(name, format!("has a name that is refused: {error}")),
+        }
+    }
+    finish(parsed, strictness, &SaveLimits::default(), findings)
+}
+
 /// Makes a skill of these files, within the default limits.
 ///
 /// # Errors

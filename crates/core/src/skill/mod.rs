@@ -3,6 +3,7 @@
 mod assemble;
 mod component;
 mod declarations;
+mod edition;
 mod file_names;
 mod folder;
 mod frontmatter;
@@ -11,16 +12,19 @@ mod language;
 mod manifest;
 mod media_type;
 mod problem;
+pub(crate) mod roots;
 mod save_limits;
 mod schema;
 
-pub use assemble::{SkillFolder, assemble, assemble_within};
+pub use assemble::{SkillFolder, assemble, assemble_within, from_files};
 pub use component::{ComponentId, ComponentType};
+pub use edition::{Edition, Source};
 pub use folder::{read_folder, read_folder_within};
 pub use frontmatter::{FrontMatter, Strictness, front_matter};
 pub use language::language_of;
 pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
 pub use problem::{Note, NoteKind, Problem};
+pub use roots::{FileSkill, RootProblem};
 pub use save_limits::SaveLimits;
 pub(crate) use schema::satisfies;
 

@@ -1,6 +1,7 @@
 //! An audit entry that cannot be written: nothing starts.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,20 +43,28 @@ impl Audit for FailingAudit {
     }
 }
 
-/// Executions whose opening, or whose closing, cannot be written.
-#[derive(Debug)]
+/// Executions whose opening, or whose closing, cannot be written; or that do something when one is opened.
 struct FailingExecutions {
     inner: Arc<dyn Executions>,
     opens: bool,
+    closes: bool,
+    when_opened: Box<dyn Fn() + Send + Sync>,
+}
+
+impl fmt::Debug for FailingExecutions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("FailingExecutions").finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
 impl Executions for FailingExecutions {
     async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Receipt> {
+        (self.when_opened)();
         if self.opens { self.inner.open(record, audit).await } else { broken() }
     }
-    async fn close(&self, _record: ExecutionRecord, _audit: AuditDraft) -> Stored<bool> {
-        broken()
+    async fn close(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<bool> {
+        if self.closes { self.inner.close(record, audit).await } else { broken() }
     }
     async fn get(&self, tenant: &TenantId, id: &ExecutionId) -> Stored<Option<ExecutionRecord>> {
         self.inner.get(tenant, id).await
@@ -79,8 +88,16 @@ pub(crate) async fn with_failing_audit(world: TestWorld) -> TestWorld {
 
 async fn with_failing_executions(world: TestWorld, opens: bool) -> TestWorld {
     let TestWorld { executor, clock, ports, folder, .. } = world;
-    let executions = Arc::new(FailingExecutions { inner: ports.executions.clone(), opens });
+    let inner = ports.executions.clone();
+    let executions = Arc::new(FailingExecutions { inner, opens, closes: false, when_opened: Box::new(|| {}) });
     TestWorld::over(executor, options(), Ports { executions, ..ports }, clock, folder).await
+}
+
+/// Ports with which something happens after the gates and before the run's entry is durable.
+pub(crate) fn with_harm_when_opened(ports: Ports, harm: impl Fn() + Send + Sync + 'static) -> Ports {
+    let inner = ports.executions.clone();
+    let executions = FailingExecutions { inner, opens: true, closes: true, when_opened: Box::new(harm) };
+    Ports { executions: Arc::new(executions), ..ports }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ mod cancellation;
 mod composition;
 mod endings;
 mod faults;
+mod file_skills;
 mod gates;
 mod grants;
 mod support;

@@ -137,7 +137,7 @@ pub(crate) fn options() -> OptionsDraft {
 }
 
 pub(crate) async fn ports(folder: &std::path::Path) -> (Ports, StatedClock) {
-    let store = Store::open(StoreOptions::new(folder), OwnerId::new("test-owner")).await.unwrap();
+    let store = Store::open_as(StoreOptions::new(folder), OwnerId::new("test-owner")).await.unwrap();
     let clock = StatedClock(Arc::new(AtomicI64::new(StatedClock::START)));
     let ports = Ports {
         skills: Arc::new(store.clone()),

@@ -82,7 +82,7 @@ async fn a_read_only_folder_is_refused_at_open() {
 #[ignore = "started by another test as a process of its own"]
 async fn child_on_a_read_only_disk() {
     for folder in [child_folder(), child_folder().join("new")] {
-        let error = Store::open(StoreOptions::new(&folder), OwnerId::new(&fresh("owner"))).await.unwrap_err();
+        let error = Store::open_as(StoreOptions::new(&folder), OwnerId::new(&fresh("owner"))).await.unwrap_err();
         assert!(matches!(error, OpenError::ReadOnly(_)), "{error}");
         assert!(error.to_string().contains("read-only"), "{error}");
     }
@@ -103,6 +103,6 @@ async fn a_folder_that_the_user_may_not_write_is_refused_at_open() {
 #[tokio::test]
 #[ignore = "started by another test as a process of its own"]
 async fn child_without_permission() {
-    let error = Store::open(StoreOptions::new(child_folder()), OwnerId::new(&fresh("owner"))).await.unwrap_err();
+    let error = Store::open_as(StoreOptions::new(child_folder()), OwnerId::new(&fresh("owner"))).await.unwrap_err();
     assert!(matches!(error, OpenError::NotPermitted(_)), "{error}");
 }

@@ -14,7 +14,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 async fn try_open(folder: &Path) -> Result<Store, OpenError> {
-    Store::open(StoreOptions::new(folder), OwnerId::new(&fresh("owner"))).await
+    Store::open_as(StoreOptions::new(folder), OwnerId::new(&fresh("owner"))).await
 }
 
 async fn alter(folder: &Path, sql: &str) {
@@ -136,7 +136,7 @@ async fn a_file_in_the_folders_place_is_refused() {
 async fn an_owner_id_that_is_no_file_name_is_refused() {
     let folder = folder();
     for owner in ["", "../x", "a b"] {
-        let outcome = Store::open(StoreOptions::new(folder.path()), OwnerId::new(owner)).await;
+        let outcome = Store::open_as(StoreOptions::new(folder.path()), OwnerId::new(owner)).await;
         assert!(matches!(outcome, Err(OpenError::InvalidOwner(_))), "{owner}");
     }
 }

@@ -69,7 +69,7 @@ async fn a_start_removes_the_files_of_dead_owners_without_open_runs() {
 async fn an_owner_id_is_of_one_living_process() {
     let folder = folder();
     let store = open_as(folder.path(), "same").await;
-    let second = Store::open(StoreOptions::new(folder.path()), OwnerId::new("same")).await;
+    let second = Store::open_as(StoreOptions::new(folder.path()), OwnerId::new("same")).await;
     assert!(matches!(second, Err(OpenError::OwnerTaken(_))));
     store.close().await;
     open_as(folder.path(), "same").await;

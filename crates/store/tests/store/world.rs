@@ -10,7 +10,7 @@ use belljar_core::grant::{Grant, GrantTarget};
 use belljar_core::ids::{AuditId, GrantId, OwnerId, RevisionId, SkillId};
 use belljar_core::ports::Audit;
 use belljar_core::time::Timestamp;
-use belljar_executor::{Digest, ExecutionId, LogicalPath, SkillName, TenantId};
+use belljar_executor::{Digest, ExecutionId, LogicalPath, Origin, SkillName, TenantId};
 use belljar_store::{Store, StoreOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -30,13 +30,13 @@ pub(crate) async fn open(folder: &Path) -> Store {
 }
 
 pub(crate) async fn open_as(folder: &Path, owner: &str) -> Store {
-    Store::open(StoreOptions::new(folder), OwnerId::new(owner)).await.unwrap()
+    Store::open_as(StoreOptions::new(folder), OwnerId::new(owner)).await.unwrap()
 }
 
 /// A store that gives up soon when another connection holds the lock.
 pub(crate) async fn open_impatient(folder: &Path) -> Store {
     let options = StoreOptions { busy_timeout: Duration::from_millis(100), ..StoreOptions::new(folder) };
-    Store::open(options, OwnerId::new(&fresh("owner"))).await.unwrap()
+    Store::open_as(options, OwnerId::new(&fresh("owner"))).await.unwrap()
 }
 
 pub(crate) fn tenant() -> TenantId {
@@ -112,9 +112,10 @@ pub(crate) fn record(store: &Store) -> ExecutionRecord {
         tenant: tenant(),
         caller: "ada".to_owned(),
         owner: store.owner().clone(),
-        skill_id: SkillId::new("skill"),
+        skill_id: Some(SkillId::new("skill")),
         slug: SkillName::parse("csv-profile").unwrap(),
-        revision_id: RevisionId::new("revision"),
+        revision_id: Some(RevisionId::new("revision")),
+        origin: Origin::Stored,
         script_path: path("scripts/check.py"),
         runtime: "python".to_owned(),
         executor: "null".to_owned(),

@@ -1,5 +1,7 @@
 //! `belljar config`.
 
+mod skills;
+
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -13,24 +15,29 @@ use crate::exit;
 use crate::output;
 
 /// Runs one of its commands.
-pub(super) fn run(global: &Global, command: Command) -> Result<ExitCode> {
+pub(super) async fn run(global: &Global, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Check => check(global),
+        Command::Check => check(global).await,
         Command::Show { origin } => show(global, origin),
         Command::Schema => schema(),
     }
 }
 
-fn check(global: &Global) -> Result<ExitCode> {
+async fn check(global: &Global) -> Result<ExitCode> {
     let Loaded { config, origin } = config::load(global.config.as_deref())?;
     let faults = app::check(&config);
+    let notes = if config.skills.roots.is_empty() { Vec::new() } else { skills::notes(global).await };
     if global.json {
-        output::json(&envelope::of("config_check", json!({ "origin": origin.to_string(), "faults": faults })));
+        let data = json!({ "origin": origin.to_string(), "faults": faults, "notes": notes });
+        output::json(&envelope::of("config_check", data));
     } else if faults.is_empty() {
         output::line(&format!("{origin}: no fault found"));
     } else {
         output::note(&format!("belljar: {origin} is wrong:"));
-        faults.iter().for_each(|fault| output::note(&format!("  - {fault}")));
+        faults.iter().for_each(|fault| output::note(&format!("  - {}", output::safe(fault))));
+    }
+    if !global.json {
+        notes.iter().for_each(|note| output::note(&format!("note: {}", output::safe(note))));
     }
     Ok(if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(exit::REFUSED) })
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use belljar_core::envelope;
 use belljar_core::execution::ExecutionRecord;
 use belljar_core::refusal::Refusal;
-use belljar_executor::ExecutionId;
+use belljar_executor::{ExecutionId, Origin};
 use serde_json::json;
 
 use crate::app::App;
@@ -31,7 +31,7 @@ fn show(record: &ExecutionRecord) {
     let rows = [
         ("execution", record.execution_id.to_string()),
         ("skill", format!("{} · {}", record.slug, output::safe(record.script_path.as_str()))),
-        ("revision", record.revision_id.to_string()),
+        ("revision", record.revision_id.as_ref().map_or_else(|| not_stored(record), ToString::to_string)),
         (
             "status",
             record.error_kind.as_ref().map_or_else(
@@ -68,6 +68,14 @@ fn show(record: &ExecutionRecord) {
             stream.lines().for_each(|line| output::line(&output::safe(line)));
         }
     }
+}
+
+fn not_stored(record: &ExecutionRecord) -> String {
+    match record.origin {
+        Origin::Stored => "none: registered by a program",
+        Origin::File => "none: a file skill",
+    }
+    .to_owned()
 }
 
 fn controls_in(record: &ExecutionRecord, state: &str) -> String {

@@ -12,13 +12,13 @@ use belljar_core::run::SkillSelector;
 use belljar_core::service::GrantRequest;
 use belljar_core::time::Timestamp;
 use belljar_executor::{Digest, SkillName};
+use belljar_store::SystemClock;
 use serde_json::json;
 
 use super::describe;
 use crate::app::App;
 use crate::arguments::Global;
 use crate::output;
-use crate::world::SystemClock;
 
 /// What is to be granted, as it was written.
 #[derive(Debug)]

@@ -7,26 +7,23 @@ use belljar_core::envelope;
 use belljar_core::grant::Grant;
 use belljar_core::ports::Clock;
 use belljar_core::time::Timestamp;
-use serde_json::{Value, json};
+use belljar_store::SystemClock;
+use serde_json::json;
 
 use crate::app::App;
 use crate::arguments::Global;
 use crate::output;
-use crate::world::SystemClock;
 
 /// Lists all grants, newest first.
 pub(super) async fn run(global: &Global, app: &App) -> Result<ExitCode> {
     let grants = app.belljar.grants(&app.caller).await?;
     let now = SystemClock.now();
-    let slug = |skill: &Option<belljar_core::skill::Skill>| {
-        skill.as_ref().map_or_else(|| "-".to_owned(), |skill| skill.slug.to_string())
-    };
     if global.json {
         let listed: Vec<_> = grants
             .iter()
-            .map(|(grant, skill)| {
+            .map(|(grant, slug)| {
                 let mut form = json!(grant);
-                form["slug"] = skill.as_ref().map_or(Value::Null, |skill| json!(skill.slug));
+                form["slug"] = json!(slug);
                 form["state"] = state(grant, now).into();
                 form
             })
@@ -35,11 +32,11 @@ pub(super) async fn run(global: &Global, app: &App) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let header = ["GRANT", "SKILL", "SCRIPT", "STATE", "BY", "EXPIRES", "PIN"].map(String::from).to_vec();
-    let rows = grants.iter().map(|(grant, skill)| {
+    let rows = grants.iter().map(|(grant, slug)| {
         vec![
             grant.id.to_string(),
-            slug(skill),
-            output::safe(grant.target.as_str()),
+            slug.clone().unwrap_or_else(|| "-".to_owned()),
+            grant.target.as_str().to_owned(),
             state(grant, now).to_owned(),
             grant.granted_by.clone(),
             grant.expires_at.map_or_else(|| "never".to_owned(), |time| time.to_string()),

@@ -44,8 +44,10 @@ fn describe(app: &App, imported: Option<&Saved>, call: &Call, plan: &Plan) {
     let new = if imported.is_some_and(|saved| saved.is_new) { " (new)" } else { "" };
     let script = output::safe(parts.script_path.as_str());
     output::note(&format!(
-        "{} · {script} · {} · revision {}{new}\n",
-        parts.skill_name, parts.interpreter, plan.revision_number
+        "{} · {script} · {} · {}{new}\n",
+        parts.skill_name,
+        parts.interpreter,
+        super::source(&plan.edition)
     ));
     let (files, size) = (output::count(parts.files.len() as u64, "file"), output::size(parts.files.size()));
     output::note(&format!("  it may see     /skill ({files}, {size}, read-only) · /workspace (empty)"));
@@ -111,7 +113,7 @@ pub(super) async fn grant(app: &App, call: &Call, plan: &Plan) -> Result<()> {
         plan.request.as_ref().map_or_else(|| call.script.clone(), |request| request.parts().script_path.to_string());
     let request = GrantRequest {
         skill: call.skill.clone(),
-        revision: Some(plan.revision_id.clone()),
+        revision: plan.edition.revision().map(|revision| revision.id.clone()),
         target: path,
         expected_pin: pin,
         expires_at: None,
@@ -128,10 +130,11 @@ async fn command(app: &App, call: &Call) -> Result<Option<(String, String)>, Ref
     let Some(wanted) = &plan.request else { return Ok(None) };
     let pins = app.belljar.pins(&app.caller, &call.skill, None).await?;
     let pin = plan.pin.map(|pin| pin.to_string()).unwrap_or_default();
-    let slug = &pins.skill.slug;
+    let slug = pins.edition.slug();
     let script = wanted.parts().script_path.to_string();
-    let revision =
-        if pins.revision.id == plan.revision_id { String::new() } else { format!(" --revision {}", plan.revision_id) };
+    let current = pins.edition.revision().map(|revision| &revision.id);
+    let revision = plan.edition.revision().filter(|revision| current != Some(&revision.id));
+    let revision = revision.map_or_else(String::new, |revision| format!(" --revision {}", revision.id));
     let script = quoted(&script);
     Ok(Some((format!("belljar grant add {slug} {script} --pin {pin}{revision}"), pin)))
 }

@@ -21,8 +21,8 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
     if global.json {
         let data = json!({
             "pin": plan.pin,
-            "revision_id": plan.revision_id,
-            "revision": plan.revision_number,
+            "revision_id": plan.edition.revision().map(|revision| &revision.id),
+            "revision": plan.edition.revision().map(|revision| revision.number),
             "closed_gate": plan.closed,
             "sandbox": sandbox,
         });
@@ -34,7 +34,7 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
         Some(reason) => output::line(&format!("gates     closed: {reason}. {}", reason.sentence())),
     }
     if let Some(pin) = plan.pin {
-        output::line(&format!("pin       {pin} (revision {}, {})", plan.revision_number, plan.revision_id));
+        output::line(&format!("pin       {pin} ({})", super::source(&plan.edition)));
     }
     if let Some(sandbox) = sandbox {
         show(&sandbox);

@@ -14,12 +14,13 @@ use belljar_core::code::Reason;
 use belljar_core::ids::RevisionId;
 use belljar_core::refusal::Refusal;
 use belljar_core::run::{Call, SkillSelector};
-use belljar_core::skill::{Saved, SkillFolder, Strictness};
+use belljar_core::skill::{Edition, Saved, SkillFolder, Source as EditionSource, Strictness};
 use belljar_executor::{RunId, SkillName};
 
 use super::skill;
 use crate::app::{self, App};
 use crate::arguments::{Global, Run};
+use crate::output;
 
 /// A skill as the command line names it.
 enum Source {
@@ -83,6 +84,15 @@ async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved
             }
             Err(approve::with_pin(app, refusal, &call).await.into())
         }
+    }
+}
+
+/// Where an edition comes from, in words.
+fn source(edition: &Edition) -> String {
+    match edition.source() {
+        EditionSource::Revision(revision) => format!("revision {}, {}", revision.number, revision.id),
+        EditionSource::Registered(_) => "registered".to_owned(),
+        EditionSource::Folder { folder, .. } => format!("file skill, {}", output::safe(&folder.display().to_string())),
     }
 }
 

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use belljar_core::envelope;
+use belljar_core::service::ListedSkill;
 use serde_json::json;
 
 use crate::app::App;
@@ -17,9 +18,14 @@ pub(super) async fn run(global: &Global, app: &App) -> Result<ExitCode> {
         output::json(&envelope::of("skills", json!(skills)));
         return Ok(ExitCode::SUCCESS);
     }
-    let header = ["SKILL", "OWNER", "DESCRIPTION"].map(String::from).to_vec();
+    let header = ["SKILL", "FROM", "DESCRIPTION"].map(String::from).to_vec();
     let rows = skills.iter().map(|skill| {
-        vec![skill.slug.to_string(), output::safe(&skill.owner.to_string()), output::safe(&skill.description)]
+        let from = match skill {
+            ListedSkill::Stored(skill) => skill.owner.to_string(),
+            ListedSkill::Registered { .. } => "registered".to_owned(),
+            ListedSkill::File(skill) => skill.folder.display().to_string(),
+        };
+        vec![skill.slug().to_string(), from, skill.description().to_owned()]
     });
     output::text(&output::table(&std::iter::once(header).chain(rows).collect::<Vec<_>>()));
     Ok(ExitCode::SUCCESS)

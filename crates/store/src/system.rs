@@ -4,8 +4,8 @@ use belljar_core::ports::{Clock, Ids};
 use belljar_core::time::Timestamp;
 
 /// The system's clock.
-#[derive(Debug)]
-pub(crate) struct SystemClock;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
 
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
@@ -15,8 +15,8 @@ impl Clock for SystemClock {
 }
 
 /// UUIDs of version 7.
-#[derive(Debug)]
-pub(crate) struct UuidIds;
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UuidIds;
 
 impl Ids for UuidIds {
     #[expect(clippy::disallowed_methods, reason = "this is the source of ids that everything else is given")]

@@ -1,0 +1,144 @@
+//! File skills: folders under the configured roots. A skill's folder has the skill's name, in a root or one
+//! level below it. The first of two with one name is the one that is used.
+
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use belljar_executor::SkillName;
+use serde::Serialize;
+
+use super::SkillFolder;
+use super::folder::read_folder_within;
+use super::frontmatter::{FrontMatter, SKILL_FILE, Strictness, front_matter};
+use super::host_folder::HostFolder;
+use super::save_limits::SaveLimits;
+
+/// The largest index file that is read for a listing, bytes.
+const LARGEST_INDEX: usize = 1024 * 1024;
+
+/// A file skill as a listing shows it.
+#[derive(Clone, Debug, Serialize)]
+pub struct FileSkill {
+    /// Its name.
+    pub slug: SkillName,
+    /// What it does and when to use it.
+    pub description: String,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// A folder under a root that is no usable skill, or a root that cannot be read.
+#[derive(Clone, Debug, Serialize)]
+pub struct RootProblem {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Why it is not used.
+    pub message: String,
+}
+
+/// The folder of the skill with this name; `None` when no root has one.
+///
+/// # Errors
+/// A root that cannot be read: an earlier root may have another skill of that name.
+pub(crate) fn locate(roots: &[PathBuf], slug: &SkillName) -> io::Result<Option<PathBuf>> {
+    for root in roots {
+        let groups = folders_in(root)?;
+        let places = std::iter::once(root).chain(&groups);
+        if let Some(found) = places.map(|place| place.join(slug.as_str())).find(|folder| is_skill(folder)) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a file skill whole. The gate on a script's size is the run's, so a large script is no problem here.
+pub(crate) fn read(folder: &Path) -> Result<SkillFolder, String> {
+    let limits = SaveLimits { max_script_bytes: usize::MAX, ..SaveLimits::default() };
+    let read = read_folder_within(folder, Strictness::Lenient, &limits).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        problems.join("; ")
+    })?;
+    check_name(folder, read.manifest.name.as_str())?;
+    Ok(read)
+}
+
+/// Every file skill, by root and path, and what is no skill though it looks like one. Only index files are read.
+pub(crate) fn list(roots: &[PathBuf]) -> (Vec<FileSkill>, Vec<RootProblem>) {
+    let (mut skills, mut problems, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for root in roots {
+        let folders = match skill_folders(root) {
+            Ok(folders) => folders,
+            Err(error) => {
+                problems.push(RootProblem { folder: root.clone(), message: format!("cannot be read: {error}") });
+                continue;
+            }
+        };
+        for folder in folders {
+            match index(&folder) {
+                Ok(index) if names.insert(index.name.clone()) => {
+                    skills.push(FileSkill { slug: index.name, description: index.description, folder });
+                }
+                Ok(index) => {
+                    let message = format!("another folder before it has the name `{}`", index.name);
+                    problems.push(RootProblem { folder, message });
+                }
+                Err(message) => problems.push(RootProblem { folder, message }),
+            }
+        }
+    }
+    (skills, problems)
+}
+
+fn index(folder: &Path) -> Result<FrontMatter, String> {
+    let bytes = HostFolder::open_root(folder)
+        .and_then(|opened| opened.read(SKILL_FILE.as_ref(), LARGEST_INDEX))
+        .map_err(|error| format!("its {SKILL_FILE} cannot be read: {error}"))?
+        .ok_or_else(|| format!("its {SKILL_FILE} is larger than {LARGEST_INDEX} bytes"))?;
+    let (index, _) = front_matter(&bytes, Strictness::Lenient).map_err(|problems| {
+        let problems: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        problems.join("; ")
+    })?;
+    check_name(folder, index.name.as_str())?;
+    Ok(index)
+}
+
+/// A skill is looked for by the name of its folder, so the two must agree.
+fn check_name(folder: &Path, name: &str) -> Result<(), String> {
+    if folder.file_name().is_some_and(|folder| folder == name) {
+        return Ok(());
+    }
+    Err(format!("the skill is named `{name}`, and its folder is not"))
+}
+
+fn skill_folders(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let inner = folders_in(root)?;
+    found.extend(inner.iter().filter(|folder| is_skill(folder)).cloned());
+    for group in inner.iter().filter(|folder| !is_skill(folder)) {
+        found.extend(folders_in(group)?.into_iter().filter(|folder| is_skill(folder)));
+    }
+    Ok(found)
+}
+
+/// The folders in a folder, by name; hidden ones are left out.
+fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut folders = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        if !hidden && entry.path().is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+fn is_skill(folder: &Path) -> bool {
+    // What cannot be looked at is taken for a skill: reading it tells why it is none.
+    match std::fs::symlink_metadata(folder.join(SKILL_FILE)) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+    }
+}
