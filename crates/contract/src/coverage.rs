@@ -25,6 +25,7 @@ impl Coverage {
                     return Err(CoverageError::CoreExemption((*name).to_owned()));
                 }
                 Some(_) if reason.trim().is_empty() => return Err(CoverageError::NoReason((*name).to_owned())),
+                Some(_) if ran.contains(name) => return Err(CoverageError::ExemptedAndRun((*name).to_owned())),
                 Some(_) => {}
             }
         }
@@ -47,6 +48,8 @@ pub enum CoverageError {
     CoreExemption(String),
     /// An exemption has no reason.
     NoReason(String),
+    /// An exemption names a clause that is run all the same.
+    ExemptedAndRun(String),
 }
 
 impl fmt::Display for CoverageError {
@@ -56,6 +59,7 @@ impl fmt::Display for CoverageError {
             Self::StaleExemption(name) => write!(formatter, "the exemption of `{name}` is stale: it is no clause"),
             Self::CoreExemption(name) => write!(formatter, "`{name}` is a core clause and cannot be exempted"),
             Self::NoReason(name) => write!(formatter, "the exemption of `{name}` has no reason"),
+            Self::ExemptedAndRun(name) => write!(formatter, "the exemption of `{name}` is stale: it is run"),
         }
     }
 }

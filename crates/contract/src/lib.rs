@@ -1,9 +1,10 @@
 //! The contract of an executor, as tests: anyone who implements [`Executor`](belljar_executor::Executor)
 //! can show that scripts behave under it as they do under every other.
 //!
-//! Two levels. [`Level::Core`] is what every executor does; a single failing clause means that scripts
-//! will misbehave. [`Level::Strict`] adds what tells a careful executor from a working one; an executor
-//! may decline such a clause with a reason, which is printed.
+//! Two levels. [`Level::Core`] is what [`belljar_executor`] lists, promise by promise: every executor does
+//! it, and a single failing clause means that scripts will misbehave. [`Level::Strict`] adds what tells a
+//! careful executor from a working one; an executor may decline such a clause with a reason, which is
+//! printed.
 //!
 //! Describe the executor as a [`Subject`] and let the macro make one test of each clause:
 //!

@@ -23,10 +23,6 @@ macro_rules! with_clauses {
                 temp_directories_are_separate
                 stored_request_runs_its_content
                 many_run_at_once
-            ]
-            Strict strict: [
-                cap_is_exact
-                invalid_text_is_replaced
                 input_never_read_does_not_stall
                 input_closed_early_is_normal
                 child_holding_output_does_not_stall
@@ -37,8 +33,12 @@ macro_rules! with_clauses {
                 dropped_run_leaves_nothing
                 temp_directory_is_gone_afterwards
                 file_origin_runs_or_is_refused
-                names_with_separators_run
                 one_skill_runs_concurrently
+            ]
+            Strict strict: [
+                cap_is_exact
+                invalid_text_is_replaced
+                names_with_separators_run
                 unknown_interpreter_is_an_error
                 usage_is_told
                 signal_is_told

@@ -21,6 +21,9 @@
 //! 9. An unsupported origin is refused.
 //! 10. An empty script exits 0 with empty output.
 
+/// The attribute that an implementation of [`Executor`] carries.
+pub use async_trait::async_trait;
+
 mod cancel;
 mod cap;
 mod digest;

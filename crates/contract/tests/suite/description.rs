@@ -78,7 +78,7 @@ async fn the_table_tells_what_was_expected_and_found() {
     assert!(table.starts_with("printer: contract "), "{table}");
     assert!(table.contains("\n  pass  core    empty_script_exits_0\n"), "{table}");
     assert!(table.contains("expected standard output to be \"{\\\"é\\\""), "{table}");
-    assert!(table.ends_with("  1 passed, 10 failed, 0 skipped"), "{table}");
+    assert!(table.ends_with("  1 passed, 21 failed, 0 skipped"), "{table}");
 }
 
 #[test]
@@ -92,6 +92,7 @@ fn coverage_finds_what_is_not_run_and_what_is_stale() {
         (("gone", "old"), CoverageError::StaleExemption("gone".into())),
         (("many_run_at_once", "slow"), CoverageError::CoreExemption("many_run_at_once".into())),
         (("usage_is_told", ""), CoverageError::NoReason("usage_is_told".into())),
+        (("usage_is_told", "not measured"), CoverageError::ExemptedAndRun("usage_is_told".into())),
     ] {
         assert_eq!(Coverage::missing(&all, &[exemption]), Err(wanted));
     }

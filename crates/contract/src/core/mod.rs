@@ -1,17 +1,26 @@
-//! What every executor does.
+//! What every executor does: the numbered clauses of the contract, see [`belljar_executor`].
+
+mod input;
+mod process_tree;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use belljar_executor::{Cancel, Ending, ErrorKind, Outcome, SkillName};
+use belljar_executor::{Cancel, Ending, ErrorKind, Origin, Outcome, SkillName};
 use tokio::time::Instant;
 
 use crate::trial::{EXITED_0, HostFile, Trial, expect_ending, expect_text, shown, told};
 use crate::verdict::demand;
 use crate::{Body, Checked, Deviation, Subject};
 
+pub use input::{input_closed_early_is_normal, input_never_read_does_not_stall};
+pub use process_tree::{
+    cancel_before_start_runs_nothing, cancelled_run_leaves_nothing, child_holding_output_does_not_stall,
+    daemon_left_behind_is_gone, dropped_run_leaves_nothing, ignored_term_still_ends,
+};
+
 /// What a script that sleeps 30 seconds must be well under.
-pub(crate) const WELL_BEFORE: Duration = Duration::from_secs(15);
+const WELL_BEFORE: Duration = Duration::from_secs(15);
 
 /// The arguments reach standard input byte for byte.
 ///
@@ -111,7 +120,7 @@ pub async fn cancellation_is_an_error(subject: &Subject) -> Checked {
     demand(taken < WELL_BEFORE, "an end soon after the cancellation", || format!("{taken:?}"))
 }
 
-pub(crate) fn expect_cancelled(answer: &Result<Outcome, belljar_executor::ExecutorError>) -> Checked {
+fn expect_cancelled(answer: &Result<Outcome, belljar_executor::ExecutorError>) -> Checked {
     match answer {
         Err(error) if error.kind() == ErrorKind::CANCELLED => Ok(()),
         Err(error) => Err(Deviation::fail("the error Cancelled", told(error))),
@@ -202,4 +211,47 @@ pub async fn many_run_at_once(subject: &Subject) -> Checked {
     }
     let taken = begun.elapsed();
     demand(taken < ONE_AFTER_ANOTHER, "six runs at the same time", || format!("{taken:?}, as one after another"))
+}
+
+/// The temporary folder is empty at the start and gone afterwards.
+///
+/// # Errors
+/// Where the executor deviates.
+pub async fn temp_directory_is_gone_afterwards(subject: &Subject) -> Checked {
+    let folder = Trial::of(subject, Body::LeaveTemp)?.output().await?;
+    let output = Trial::of(subject, Body::LookTemp)?.input(&format!("\"{folder}\"")).output().await?;
+    expect_text("what a second run finds of the first", &output, "end\n")
+}
+
+/// A script under a skill root runs, or is refused with the error for it.
+///
+/// # Errors
+/// Where the executor deviates.
+pub async fn file_origin_runs_or_is_refused(subject: &Subject) -> Checked {
+    let file = HostFile::new(&subject.text_of(Body::Content)?)?;
+    let name = format!("main.{}", subject.language);
+    let mut trial = Trial::of(subject, Body::Content)?.named(Origin::File, &name)?;
+    trial.parts.source_path = Some(file.path().to_owned());
+    match trial.execute(Cancel::new()).await? {
+        Ok(outcome) => {
+            expect_ending(&outcome, EXITED_0)?;
+            expect_text("standard output", &outcome.stdout().text, "approved\n")
+        }
+        Err(error) if error.kind() == ErrorKind::UNSUPPORTED_ORIGIN => Ok(()),
+        Err(error) => Err(Deviation::fail("a result or the error UnsupportedOrigin", told(&error))),
+    }
+}
+
+/// Two scripts of one skill at the same time do not meet.
+///
+/// # Errors
+/// Where the executor deviates.
+pub async fn one_skill_runs_concurrently(subject: &Subject) -> Checked {
+    let named = |name: &str| {
+        let path = format!("scripts/{name}.{}", subject.language);
+        Ok::<_, Deviation>(Trial::of(subject, Body::Note)?.named(Origin::Stored, &path)?.input(&format!("\"{name}\"")))
+    };
+    let (one, other) = tokio::join!(named("one")?.output(), named("other")?.output());
+    expect_text("the first run's folder", &one?, "\"one\"")?;
+    expect_text("the second run's folder", &other?, "\"other\"")
 }
