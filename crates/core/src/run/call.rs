@@ -36,6 +36,22 @@ pub struct Call {
     pub run_id: Option<RunId>,
 }
 
+impl Call {
+    /// A call of this script without input, of the revision that is published, else the latest.
+    #[must_use]
+    pub fn new(skill: SkillSelector, script: &str) -> Self {
+        Self {
+            skill,
+            revision: None,
+            script: script.to_owned(),
+            arguments_json: None,
+            argv: Vec::new(),
+            timeout_seconds: None,
+            run_id: None,
+        }
+    }
+}
+
 /// Checks that a text is one JSON object in which no property stands twice, for surfaces that take text.
 ///
 /// # Errors

@@ -56,6 +56,14 @@ pub struct GrantRequest {
     pub replace: bool,
 }
 
+impl GrantRequest {
+    /// A grant for this script, or `*`, at the pin that the reviewer saw; without an expiry, beside others.
+    #[must_use]
+    pub fn new(skill: SkillSelector, target: &str, expected_pin: Digest) -> Self {
+        Self { skill, revision: None, target: target.to_owned(), expected_pin, expires_at: None, replace: false }
+    }
+}
+
 /// Which grants are to be revoked.
 #[derive(Clone, Debug)]
 pub enum Revocation {

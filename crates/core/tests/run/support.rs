@@ -243,13 +243,5 @@ pub(crate) fn caller() -> Caller {
 
 /// A call of `scripts/a.sh` of the skill `demo`.
 pub(crate) fn call() -> Call {
-    Call {
-        skill: SkillSelector::Slug(SkillName::parse("demo").unwrap()),
-        revision: None,
-        script: "scripts/a.sh".into(),
-        arguments_json: None,
-        argv: Vec::new(),
-        timeout_seconds: None,
-        run_id: None,
-    }
+    Call::new(SkillSelector::Slug(SkillName::parse("demo").unwrap()), "scripts/a.sh")
 }
