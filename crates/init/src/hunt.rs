@@ -1,17 +1,21 @@
 //! Ends a tree of processes of which none may be left, whatever they do.
 //!
-//! A process that has a living parent elsewhere in the tree cannot be reaped here; but every one whose
-//! parent has ended becomes a child of this process, the nearest subreaper, before its parent can be
-//! reaped. So "no child is left" is exact: it is the only sign that is believed.
+//! This process is the nearest subreaper: a process whose parent ends becomes a child of this one before
+//! that parent can be reaped here. So "no child is left" is exact, and the only sign that is believed.
+//!
+//! It is a race with whatever starts processes, and is run so that it can be won on a small share of the
+//! processor: a round asks for its own children alone, which costs a few microseconds, while a fork costs
+//! hundreds. Their numbers cannot have been given to others, because nobody else reaps them. What has a
+//! living parent elsewhere in the tree is looked for now and then, so that a deep tree does not have to be
+//! taken level by level.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use belljar_init::processes::{self, Process};
+use belljar_init::processes;
 use belljar_init::status::{How, Stage};
-use rustix::process::{Signal, getpid};
+use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::channel::{At, Failure};
 use crate::clock::now;
@@ -19,23 +23,23 @@ use crate::supervisor;
 
 /// How long the hunt may take. What has not ended by then cannot be killed by this user.
 const LONGEST_HUNT: Duration = Duration::from_secs(3);
-/// How often processes are looked for that are not stopped yet. Each round stops all that stood at its
-/// beginning, so what is left after these multiplies faster than it can be read.
-const STOP_ROUNDS: u32 = 64;
+/// How many rounds go to children alone before the whole tree is looked at.
+const ROUNDS_OF_CHILDREN: u32 = 32;
 
 /// Kills every descendant of this process. Says how the main process ended, if it is seen here.
 pub(crate) fn end_tree(main: i32, children: &OwnedFd) -> Result<Option<How>, Failure> {
     // Most scripts leave nothing, and then no other process is looked at.
     let (mut left, mut how) = supervisor::reap_all(main);
-    if left {
-        stop_all().at(Stage::Supervise)?;
-    }
-    let last = now() + LONGEST_HUNT;
+    let (last, mut rounds) = (now() + LONGEST_HUNT, 0_u32);
     while left {
         if now() > last {
             return Err(Failure { stage: Stage::Survivors, errno: libc::ETIMEDOUT });
         }
-        descendants().at(Stage::Supervise)?.iter().for_each(|process| process.signal(Signal::KILL));
+        rounds += 1;
+        kill_children().at(Stage::Supervise)?;
+        if rounds.is_multiple_of(ROUNDS_OF_CHILDREN) {
+            kill_descendants().at(Stage::Supervise)?;
+        }
         supervisor::pause(children);
         let (more, seen) = supervisor::reap_all(main);
         (left, how) = (more, how.or(seen));
@@ -43,23 +47,17 @@ pub(crate) fn end_tree(main: i32, children: &OwnedFd) -> Result<Option<How>, Fai
     Ok(how)
 }
 
-/// Stops first: one that is killed makes room for another, one that is stopped does not.
-fn stop_all() -> io::Result<()> {
-    let mut stopped = BTreeSet::new();
-    for _ in 0..STOP_ROUNDS {
-        let before = stopped.len();
-        for process in descendants()? {
-            if stopped.insert((process.pid, process.start)) {
-                process.signal(Signal::STOP);
-            }
-        }
-        if stopped.len() == before {
-            break;
-        }
+fn kill_children() -> io::Result<()> {
+    for pid in processes::own_children()?.into_iter().filter_map(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
     }
     Ok(())
 }
 
-fn descendants() -> io::Result<Vec<Process>> {
-    Ok(processes::descendants(&processes::all()?, [getpid().as_raw_nonzero().get()]))
+fn kill_descendants() -> io::Result<()> {
+    let own = getpid().as_raw_nonzero().get();
+    for process in processes::descendants(&processes::all()?, [own]) {
+        process.signal(Signal::KILL);
+    }
+    Ok(())
 }

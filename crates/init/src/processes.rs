@@ -75,6 +75,24 @@ pub fn all() -> io::Result<Vec<Process>> {
     Ok(numbers()?.into_iter().filter_map(Process::find).collect())
 }
 
+/// The children of this process, which must have one thread only.
+///
+/// # Errors
+/// When the process file system cannot be read.
+pub fn own_children() -> io::Result<Vec<i32>> {
+    match fs::read_to_string("/proc/thread-self/children") {
+        Ok(numbers) => Ok(numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect()),
+        // Not every kernel is built with it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => children_of_all(std::process::id()),
+        Err(error) => Err(error),
+    }
+}
+
+fn children_of_all(own: u32) -> io::Result<Vec<i32>> {
+    let own = i32::try_from(own).map_err(io::Error::other)?;
+    Ok(all()?.into_iter().filter(|process| process.parent == own).map(|process| process.pid).collect())
+}
+
 /// Those of `all` that descend from one of `roots`, without the roots themselves.
 #[must_use]
 pub fn descendants(all: &[Process], roots: impl IntoIterator<Item = i32>) -> Vec<Process> {
@@ -120,6 +138,13 @@ mod tests {
         assert_eq!(found, [3, 5, 9]);
         // A snapshot taken while processes come and go may hold a ring.
         assert_eq!(descendants(&[process(8, 7), process(7, 8)], [7]).len(), 1);
+    }
+
+    #[test]
+    fn children_are_seen_without_the_list_of_the_kernel() {
+        let parent = Process::find(i32::try_from(std::process::id()).unwrap()).unwrap().parent;
+        let siblings = children_of_all(u32::try_from(parent).unwrap()).unwrap();
+        assert!(siblings.contains(&i32::try_from(std::process::id()).unwrap()), "{siblings:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use belljar_executor::{Cancel, Ending, ErrorKind, LimitHit};
 use tokio::time::Instant;
 
-use crate::support::{bash, is_running, python, script, unique_seconds, wait_until};
+use crate::support::{bash, is_running, itself, python, script, unique_seconds, wait_until};
 
 const EXITED_0: Ending = Ending::Exited { code: 0, signal: None };
 
@@ -218,12 +218,4 @@ async fn nothing_survives_a_killed_service() {
     service.wait().unwrap();
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(!is_running(&format!("sleep\0{word}")));
-}
-
-/// This test binary, to run one test of it in a process of its own.
-#[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
-fn itself(test: &str) -> std::process::Command {
-    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
-    command
 }
