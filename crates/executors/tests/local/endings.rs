@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use belljar_executor::{Cancel, Ending, ErrorKind, ExecutionRequest, Executor};
 
-use crate::support::{bash, is_running, itself, python, unique_seconds, wait_until};
-use crate::{executor_in, runs_in};
+use crate::support::{bash, is_running, itself, nothing_accumulates, python, unique_seconds, wait_until};
+use crate::{executor_in, runs_in, skip};
 
 const EXITED_0: Ending = Ending::Exited { code: 0, signal: None };
 
@@ -71,7 +71,7 @@ async fn forty_processes_that_never_stand_still_end_with_the_run() {
 #[tokio::test]
 async fn a_bomb_at_its_limit_ends_with_the_run() {
     if rustix::process::geteuid().is_root() {
-        println!("skipped: only the kernel's limit for an ordinary user bounds this bomb");
+        skip("only the kernel's limit for an ordinary user bounds a bomb");
         return;
     }
     let word = unique_seconds();
@@ -139,6 +139,11 @@ async fn a_run_dropped_while_it_is_set_up_leaves_nothing() {
         let _ = tokio::time::timeout(std::time::Duration::from_micros(300 * step), run).await;
     }
     wait_until("nothing is left", || !is_running(&word) && runs_in(folder.path()) == 0).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn descriptors_and_threads_return_to_where_they_were() {
+    nothing_accumulates("endings::descriptors_and_threads_return_to_where_they_were").await;
 }
 
 /// The service dies, once with a shepherd that the script has stopped.

@@ -3,7 +3,7 @@
 use belljar_executor::{Cancel, Ending, ErrorKind, ExecutionRequest, Executor, WorkingDirectory};
 
 use crate::support::{bash, python, script};
-use crate::{executor_in, runs_in};
+use crate::{executor_in, itself_under, runs_in, skip};
 
 const EXITED_0: Ending = Ending::Exited { code: 0, signal: None };
 
@@ -32,6 +32,40 @@ async fn a_tree_deeper_than_any_path_is_removed() {
     let outcome = executor_in(folder.path()).execute(request, Cancel::new()).await.unwrap();
     assert_eq!(outcome.ending(), EXITED_0, "{outcome:?}");
     assert_eq!(runs_in(folder.path()), 0);
+}
+
+/// A script of root's may mount half the host in its folder. What is mounted there is not the run's.
+#[tokio::test]
+async fn a_mount_in_it_is_not_emptied() {
+    const NAME: &str = "folders::a_mount_in_it_is_not_emptied";
+    const OWN_MOUNTS: [&str; 2] = ["unshare", "--mount"];
+
+    if let Some(outside) = std::env::var_os("BELLJAR_TEST_OUTSIDE") {
+        let folder = tempfile::tempdir_in(&outside).unwrap();
+        let content =
+            format!("mkdir -p a/b; for m in a/b $HOME; do mount --bind {}/host $m; done; ls $HOME", outside.display());
+        let request = ExecutionRequest::new(bash(&content).0);
+        let outcome = executor_in(folder.path()).execute(request, Cancel::new()).await.unwrap();
+        assert_eq!((outcome.ending(), outcome.stdout().text.as_str()), (EXITED_0, "kept\n"), "{outcome:?}");
+        // The folder stays, because it cannot go, and nothing else of the run does.
+        let mounted = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        assert!(mounted.contains("belljar-run-"), "{mounted}");
+        assert_eq!(runs_in(folder.path()), 1);
+        std::mem::forget(folder);
+        return;
+    }
+    let mut allowed = itself_under(&OWN_MOUNTS, "no test has this name");
+    if !allowed.output().is_ok_and(|answer| answer.status.success()) {
+        return skip("this user can make no mount namespace");
+    }
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::create_dir(outside.path().join("host")).unwrap();
+    std::fs::write(outside.path().join("host/kept"), "").unwrap();
+    let mut mounting = itself_under(&OWN_MOUNTS, NAME);
+    mounting.env("BELLJAR_TEST_OUTSIDE", outside.path());
+    let answer = tokio::task::spawn_blocking(move || mounting.output()).await.unwrap().unwrap();
+    assert!(answer.status.success(), "{answer:?}");
+    assert!(outside.path().join("host/kept").exists());
 }
 
 #[tokio::test]

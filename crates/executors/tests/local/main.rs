@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
+use std::io::Write as _;
 use std::sync::OnceLock;
 
 use belljar_executors::{Local, LocalOptions};
@@ -28,6 +29,20 @@ pub(crate) fn executor_in(folder: &std::path::Path) -> Local {
     let mut options = LocalOptions::default();
     options.folder = Some(folder.to_owned());
     Local::new(options)
+}
+
+/// One test of this binary, to be run in a process of its own that these words start.
+#[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
+pub(crate) fn itself_under(words: &[&str], test: &str) -> std::process::Command {
+    let itself = support::itself(test);
+    let mut command = std::process::Command::new(words[0]);
+    command.args(&words[1..]).arg(itself.get_program()).args(itself.get_args());
+    command
+}
+
+/// Says why a test looks at nothing here, past the capture of the test harness.
+pub(crate) fn skip(reason: &str) {
+    drop(writeln!(std::io::stderr(), "skipped: {reason}"));
 }
 
 /// How many runs have a folder there.

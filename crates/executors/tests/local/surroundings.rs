@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use belljar_executor::{Cancel, ErrorKind, Executor};
 
-use crate::support::{bash, executor, itself, python, script};
+use crate::itself_under;
+use crate::support::{bash, executor, python, script};
 
 fn variables(text: &str) -> BTreeMap<&str, &str> {
     let shells_own = ["PWD", "OLDPWD", "_", "SHLVL", "LC_CTYPE"];
@@ -53,10 +54,7 @@ async fn it_holds_its_three_streams_and_nothing_else() {
     assert_eq!(numbers.replace("\n255", ""), "0\n1\n2");
     assert!(input.starts_with("pipe:"), "{input}");
     if std::env::var_os("BELLJAR_TEST_CLOSED").is_none() {
-        let itself = itself(NAME);
-        #[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
-        let mut closed = std::process::Command::new("sh");
-        closed.args(["-c", "exec \"$@\" <&- >/dev/null 2>&1", "sh"]).arg(itself.get_program()).args(itself.get_args());
+        let mut closed = itself_under(&["sh", "-c", "exec \"$@\" <&- >/dev/null 2>&1", "sh"], NAME);
         let status = tokio::task::spawn_blocking(move || closed.env("BELLJAR_TEST_CLOSED", "1").status());
         assert!(status.await.unwrap().unwrap().success());
     }

@@ -126,3 +126,23 @@ pub(crate) fn itself(test: &str) -> std::process::Command {
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command
 }
+
+/// After many runs this process holds what it held before. `test` is the one that calls this.
+pub(crate) async fn nothing_accumulates(test: &'static str) {
+    let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
+    // Other tests of this binary run at the same time, so this one looks from a process of its own.
+    if std::env::var_os("BELLJAR_TEST_ALONE").is_none() {
+        let status = tokio::task::spawn_blocking(move || itself(test).env("BELLJAR_TEST_ALONE", "1").status());
+        assert!(status.await.unwrap().unwrap().success());
+        return;
+    }
+    script("sh", "exit 0").run().await;
+    let before = (count("/proc/self/fd"), count("/proc/self/task"));
+    for round in 0..50 {
+        let timeout = if round % 10 == 0 { 1 } else { 10_000 };
+        script("sh", "cat; echo x").timeout(timeout).input("y").run().await;
+    }
+    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+    let children = std::fs::read_to_string("/proc/self/task/self/children").unwrap_or_default();
+    assert_eq!(children, "", "zombies");
+}
