@@ -1,4 +1,4 @@
-//! Removes a folder that a script could do anything to.
+//! Removes a folder that a script could do anything to. Needs Linux 5.6; an older kernel keeps the folder.
 //!
 //! Every folder inside is moved to the top before it is emptied, so that no depth uses up descriptors or
 //! the stack. No symbolic link and no mount is ever followed: a script that runs with the rights of the

@@ -62,8 +62,12 @@ impl Made {
         let launcher = match process {
             Ok(process) => Arc::new(process),
             Err(error) => {
-                // Its status channel closes with this frame, so what it may have started ends by itself.
-                child.kill()?;
+                // Its status channel closes, so what it may have started ends by itself. A shepherd has to
+                // live to do that.
+                drop(status);
+                if matches!(keep, Keep::Sandbox(_)) {
+                    child.kill()?;
+                }
                 child.wait()?;
                 return Err(error.into());
             }

@@ -53,7 +53,7 @@ impl Walls {
         match (self, words) {
             (Self::Sandbox, "") => failure::host_refuses("bwrap ended without a word", None).into(),
             (Self::Sandbox, words) => failure::host_refuses(words, None).into(),
-            (Self::None, words) => RunError::Fault(format!("the shepherd ended before the script began. {words}")),
+            (Self::None, _) => RunError::Fault("the shepherd ended before the script began".to_owned()),
         }
     }
 

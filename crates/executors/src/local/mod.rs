@@ -11,9 +11,11 @@
 //!
 //! Where that ends:
 //!
+//! - An answer waits two seconds for the folder to be removed. One that takes longer goes afterwards; one that
+//!   cannot be removed (a file made immutable, a mount) stays, and the service's log says so.
 //! - A script that kills its shepherd makes the run a fault. The service then kills what is in the script's
 //!   session, what has the run's variables in its environment, and what descends from these. A process that
-//!   has left all three is not found. When script and service are killed together with the shepherd, nobody
+//!   has left all three is not found. A shepherd that a script keeps stopping is treated the same way. When script and service are killed together with the shepherd, nobody
 //!   looks.
 //! - A process that has gained another identity (`sudo`) may be beyond the shepherd's rights: a fault too.
 //! - What a script asks another service of the host to start (`systemd-run`, `at`, a container engine) is

@@ -2,7 +2,7 @@
 
 use belljar_executor::{Cancel, Ending, ErrorKind, ExecutionRequest, Executor};
 
-use crate::support::{bash, is_running, unique_seconds};
+use crate::support::{bash, is_running, unique_seconds, wait_until};
 use crate::{executor_in, runs_in};
 
 #[tokio::test]
@@ -32,6 +32,21 @@ async fn a_signal_to_the_script_s_own_group_does_not_reach_it() {
     let outcome = bash(&format!("sleep {word} & kill -TERM 0; sleep {word}")).run().await;
     assert_eq!(outcome.ending(), Ending::Exited { code: 143, signal: Some(15) });
     assert!(!is_running(&word));
+}
+
+/// It cannot be asked, so the service has to do without.
+#[tokio::test]
+async fn one_that_is_stopped_again_and_again_is_a_fault_and_nothing_is_left() {
+    let (folder, word) = (tempfile::tempdir().unwrap(), unique_seconds());
+    let content = format!("setsid sleep {word} & while :; do kill -STOP $PPID; done");
+    let request = ExecutionRequest::new(bash(&content).timeout(300).0);
+    let executor = executor_in(folder.path());
+    match executor.execute(request, Cancel::new()).await {
+        Err(error) => assert_eq!(error.kind(), ErrorKind::FAULT),
+        // It was woken for long enough.
+        Ok(outcome) => assert_eq!(outcome.ending(), Ending::TimedOut),
+    }
+    wait_until("nothing is left", || !is_running(&word) && runs_in(folder.path()) == 0).await;
 }
 
 #[tokio::test]
