@@ -7,7 +7,8 @@ use std::io;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-/// Where the start time stands behind the name, counted from zero.
+/// Where the number of threads and the start time stand behind the name, counted from zero.
+const THREADS_FIELD: usize = 17;
 const START_FIELD: usize = 19;
 
 /// One process, as it was when it was looked at.
@@ -21,6 +22,9 @@ pub struct Process {
     pub session: i32,
     /// When it was started, in ticks since the machine was. No two processes share number and start.
     pub start: u64,
+    /// Whether all of it has ended and only its parent has not been told yet. A process whose first thread
+    /// alone has ended goes on.
+    pub has_ended: bool,
 }
 
 impl Process {
@@ -40,6 +44,7 @@ impl Process {
             parent: fields.get(1)?.parse().ok()?,
             session: fields.get(3)?.parse().ok()?,
             start: fields.get(START_FIELD)?.parse().ok()?,
+            has_ended: matches!(fields[0], "Z" | "X") && matches!(*fields.get(THREADS_FIELD)?, "0" | "1"),
         })
     }
 
@@ -119,15 +124,23 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32) -> Process {
-        Process { pid, parent, session: 1, start: 0 }
+        Process { pid, parent, session: 1, start: 0, has_ended: false }
     }
 
     #[test]
     fn a_name_full_of_brackets_hides_nothing() {
         let fields = "S 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 0";
         let found = Process::parse(5, &format!("5 (a) R 1 1) b\n) {fields}"));
-        assert_eq!(found, Some(Process { pid: 5, parent: 7, session: 9, start: 4711 }));
+        assert_eq!(found, Some(Process { pid: 5, parent: 7, session: 9, start: 4711, has_ended: false }));
         assert_eq!(Process::parse(5, "5 (cut) S 7"), None);
+    }
+
+    #[test]
+    fn a_process_goes_on_without_its_first_thread() {
+        for (state, threads, ended) in [("Z", 1, true), ("Z", 2, false), ("S", 1, false)] {
+            let stat = format!("5 (a) {state} 7 8 9 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 4711 0");
+            assert_eq!(Process::parse(5, &stat).map(|found| found.has_ended), Some(ended), "{stat}");
+        }
     }
 
     #[test]

@@ -76,7 +76,9 @@ impl Tree {
     fn sweep(&self) -> usize {
         let mut killed = BTreeSet::new();
         for _ in 0..SWEEPS {
-            let all = processes::all().unwrap_or_default();
+            let mut all = processes::all().unwrap_or_default();
+            // Whoever adopts them takes their status in its own time.
+            all.retain(|process| !process.has_ended);
             let session = self.session.filter(Session::is_still_the_same);
             let of_run = |process: &&Process| {
                 session.is_some_and(|session| session.number == process.session) || self.is_marked(process.pid)

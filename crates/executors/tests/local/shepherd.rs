@@ -8,7 +8,11 @@ use crate::{executor_in, runs_in};
 #[tokio::test]
 async fn killing_it_is_a_fault_and_what_can_be_told_to_be_of_the_run_is_killed() {
     let (folder, word) = (tempfile::tempdir().unwrap(), unique_seconds());
-    let content = format!("setsid sleep {word} & env -i sleep {word} & sleep {word} & kill -KILL $PPID; sleep {word}");
+    let content = format!(
+        "setsid sleep {word} & env -i sleep {word} & sleep {word} &\n\
+         for p in $(jobs -p); do until grep -q sleep /proc/$p/comm; do :; done; done\n\
+         kill -KILL $PPID; sleep {word}"
+    );
     let request = ExecutionRequest::new(bash(&content).0);
     let error = executor_in(folder.path()).execute(request, Cancel::new()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::FAULT);
