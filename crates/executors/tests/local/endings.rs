@@ -53,12 +53,12 @@ async fn orphans_of_a_subreaper_of_its_own_end_too() {
 }
 
 /// Forty chains that begin when the script ends: each process starts its successor and is gone, so that none
-/// of them is there for long.
+/// of them is there for long. Should the executor fail, they end by themselves.
 #[tokio::test]
 async fn forty_processes_that_never_stand_still_end_with_the_run() {
     let word = unique_seconds();
-    let content = "import os, sys\nwait, go = os.pipe()\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        \
-        os.close(go)\n        os.read(wait, 1)\n        while True:\n            if os.fork(): os._exit(0)\nprint('begun')";
+    let content = "import os, time\nlast = time.monotonic() + 20\nwait, go = os.pipe()\nfor _ in range(40):\n    if os.fork() == 0:\n        os.setsid()\n        \
+        os.close(go)\n        os.read(wait, 1)\n        while time.monotonic() < last:\n            if os.fork(): os._exit(0)\nprint('begun')";
     let mut storm = python(content);
     storm.0.argv = vec![word.clone()];
     let outcome = storm.run().await;
@@ -75,8 +75,8 @@ async fn a_bomb_at_its_limit_ends_with_the_run() {
         return;
     }
     let word = unique_seconds();
-    let content = "import os, resource\nresource.setrlimit(resource.RLIMIT_NPROC, (150, 150))\n\
-        if os.fork() == 0:\n    while True:\n        try: os.fork()\n        except OSError: pass\n";
+    let content = "import os, resource, time\nlast = time.monotonic() + 20\nresource.setrlimit(resource.RLIMIT_NPROC, (150, 150))\n\
+        if os.fork() == 0:\n    while time.monotonic() < last:\n        try: os.fork()\n        except OSError: pass\n";
     let mut bomb = python(content);
     bomb.0.argv = vec![word.clone()];
     assert_eq!(bomb.run().await.ending(), EXITED_0);
