@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use belljar_executor::{Cancel, Cause, ExecutionRequest, Executor, ExecutorError, Outcome, Report, Unavailable};
-use belljar_sandbox::{Driver, DriverOptions, Finished, Plan, RunEnding, RunError};
+use belljar_executor::{Cancel, ExecutionRequest, Executor, ExecutorError, Outcome, Report, Unavailable};
+use belljar_sandbox::{Driver, DriverOptions, Plan, RunError};
 use tokio::sync::{Mutex, OnceCell};
+
+use crate::answers::{error_of, opened, outcome_of};
 
 /// How the executor is set up. The default is right for a service.
 #[derive(Clone, Debug)]
@@ -60,8 +62,7 @@ impl Bubblewrap {
                 runtime_folder: self.options.runtime_folder.clone(),
             };
             // Reads files and starts a program.
-            let opened = tokio::task::spawn_blocking(move || Driver::open(&options)).await;
-            opened.unwrap_or_else(|error| Err(lost(&error.to_string()))).map(Arc::new)
+            opened(move || Driver::open(&options)).await.map(Arc::new)
         };
         self.driver.get_or_try_init(open).await.cloned()
     }
@@ -106,36 +107,5 @@ impl Executor for Bubblewrap {
                 Err(error_of(error))
             }
         }
-    }
-}
-
-fn outcome_of(finished: Finished) -> Outcome {
-    let Finished { ending, stdout, stderr, limits_hit, usage } = finished;
-    let outcome = match ending {
-        RunEnding::Exited(code) => Outcome::exited(code, stdout, stderr),
-        RunEnding::Signalled(signal) => Outcome::signalled(signal, stdout, stderr),
-        RunEnding::TimedOut => Outcome::timed_out(stdout, stderr),
-    };
-    let outcome = outcome.with_limits_hit(limits_hit);
-    match usage {
-        Some(usage) => outcome.with_usage(usage),
-        None => outcome,
-    }
-}
-
-fn error_of(error: RunError) -> ExecutorError {
-    match error {
-        RunError::Unavailable(unavailable) => ExecutorError::unavailable(unavailable),
-        RunError::Cancelled => ExecutorError::cancelled(),
-        RunError::Fault(message) => ExecutorError::fault(message),
-    }
-}
-
-fn lost(message: &str) -> Unavailable {
-    Unavailable {
-        cause: Cause::Other,
-        control: None,
-        message: format!("looking at the host failed: {message}"),
-        remedy: "look for the cause in the log of the service".to_owned(),
     }
 }

@@ -105,6 +105,18 @@ pub(crate) fn reset_signals() -> io::Result<()> {
     Ok(())
 }
 
+/// Blocks every signal that can be blocked.
+pub(crate) fn block_signals() -> io::Result<()> {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: needed so that a signal to the shepherd, which has a script's own identity, does not end it.
+    // `sigfillset` initialises the set that `sigprocmask` then reads; the old mask is not asked for.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        checked(libc::sigprocmask(libc::SIG_BLOCK, all.as_ptr(), std::ptr::null_mut()))?;
+    }
+    Ok(())
+}
+
 /// Blocks SIGCHLD and returns a descriptor that tells of it, so that no handler is ever installed: to pid 1
 /// the kernel delivers no signal from inside the sandbox that has none.
 pub(crate) fn child_signal() -> io::Result<OwnedFd> {

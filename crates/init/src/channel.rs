@@ -102,6 +102,10 @@ impl Status {
         self.send(Record::Ready);
     }
 
+    pub(crate) fn running(&self, session: i32) {
+        self.send(Record::Running { session });
+    }
+
     pub(crate) fn failed(&self, failure: Failure) {
         self.send(Record::Failed { stage: failure.stage, errno: failure.errno });
     }

@@ -4,7 +4,10 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
+use belljar_init::processes;
 use rustix::event::Timespec;
+
+use crate::clock::now;
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// After a look at every mapping, which costs far more.
@@ -44,14 +47,14 @@ impl<'a> Watch<'a> {
             return Ok(false);
         }
         let files: u64 = self.folders.iter().map(|folder| used(folder)).sum();
-        let processes = processes()?;
-        let quick: u64 = processes.iter().map(|pid| resident(pid)).sum();
+        let processes = others()?;
+        let quick: u64 = processes.iter().map(|pid| resident(*pid)).sum();
         if files + quick <= self.limit {
             self.next = now() + BETWEEN_LOOKS;
             return Ok(false);
         }
         let (mut own, mut shared) = (0, 0);
-        for pid in &processes {
+        for pid in processes {
             let share = share(pid).unwrap_or_else(|| Share { own: resident(pid), shared: 0 });
             own += share.own;
             shared += share.shared;
@@ -61,26 +64,14 @@ impl<'a> Watch<'a> {
     }
 }
 
-fn now() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
-}
-
 /// Every process but this one.
-fn processes() -> io::Result<Vec<String>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let name = entry?.file_name().into_string().unwrap_or_default();
-        if name != "1" && !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
-            found.push(name);
-        }
-    }
-    Ok(found)
+fn others() -> io::Result<Vec<i32>> {
+    Ok(processes::numbers()?.into_iter().filter(|pid| *pid != 1).collect())
 }
 
 /// The resident memory of a process. One whose first thread has ended shows none there, and all of it at
 /// each of its other threads.
-fn resident(pid: &str) -> u64 {
+fn resident(pid: i32) -> u64 {
     at_process_or_thread(pid, |folder| Some(resident_at(folder)).filter(|bytes| *bytes > 0)).unwrap_or(0)
 }
 
@@ -97,7 +88,7 @@ struct Share {
 }
 
 /// `None` for one that has closed itself to others, or is gone: it is then counted in full.
-fn share(pid: &str) -> Option<Share> {
+fn share(pid: i32) -> Option<Share> {
     at_process_or_thread(pid, |folder| share_at(folder).filter(|share| share.own + share.shared > 0))
 }
 
@@ -112,7 +103,7 @@ fn share_at(folder: &str) -> Option<Share> {
 }
 
 /// What is found at the process itself, else at the first of its threads that has it.
-fn at_process_or_thread<T>(pid: &str, look: impl Fn(&str) -> Option<T>) -> Option<T> {
+fn at_process_or_thread<T>(pid: i32, look: impl Fn(&str) -> Option<T>) -> Option<T> {
     if let Some(found) = look(&format!("/proc/{pid}")) {
         return Some(found);
     }

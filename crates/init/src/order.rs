@@ -1,4 +1,4 @@
-//! The order: what the service wants placed in a sandbox and run there.
+//! The order: what the service wants placed and run, in a sandbox or in a folder of the host.
 //!
 //! Plain length-prefixed framing with little-endian numbers, written by the service alone. Nothing of it
 //! is interpreted beyond this frame, so content of a skill or a caller is only ever bytes. It is read as a
@@ -12,7 +12,7 @@ const LONGEST_FIELD: u64 = 16 * 1024 * 1024;
 const LONGEST_LIST: u32 = 65_536;
 const COPY_BYTES: usize = 32 * 1024;
 
-/// One thing to do, in the order given. Paths are absolute inside the sandbox.
+/// One thing to do, in the order given. Paths are absolute where `init` runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Mount an empty file system in memory with a size and an inode limit.
@@ -58,7 +58,7 @@ pub enum Step {
     Run(Job),
 }
 
-/// What runs in the sandbox.
+/// What runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
     /// The program's path; empty for `init` itself as the self-probe.
@@ -77,6 +77,8 @@ pub struct Job {
     pub watched: Vec<Vec<u8>>,
     /// How much memory all processes of the run and its files may use together.
     pub memory_bytes: u64,
+    /// The folder that is removed when the run is over; empty for none.
+    pub removed: Vec<u8>,
 }
 
 /// One resource limit.
@@ -162,7 +164,8 @@ impl<W: Write> Writer<W> {
         }
         self.list(&job.filters)?;
         self.list(&job.watched)?;
-        self.long(job.memory_bytes)
+        self.long(job.memory_bytes)?;
+        self.field(&job.removed)
     }
 
     fn tag(&mut self, tag: u8, first: &[u8]) -> io::Result<()> {
@@ -262,7 +265,8 @@ impl<R: Read> Reader<R> {
         let filters = self.list()?;
         let watched = self.list()?;
         let memory_bytes = self.long()?;
-        Ok(Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes })
+        let removed = self.field()?;
+        Ok(Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes, removed })
     }
 
     fn list(&mut self) -> io::Result<Vec<Vec<u8>>> {

@@ -14,10 +14,10 @@ fn job() -> impl Strategy<Value = Job> {
         hard,
     });
     let lists = (vec(bytes(), 0..5), vec(bytes(), 0..5), vec(bytes(), 0..4), vec(bytes(), 0..4));
-    (bytes(), bytes(), vec(limit, 0..8), lists, any::<u64>()).prop_map(
-        |(program, folder, rlimits, lists, memory_bytes)| {
+    (bytes(), bytes(), vec(limit, 0..8), lists, any::<u64>(), bytes()).prop_map(
+        |(program, folder, rlimits, lists, memory_bytes, removed)| {
             let (argv, environment, filters, watched) = lists;
-            Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes }
+            Job { program, argv, environment, folder, rlimits, filters, watched, memory_bytes, removed }
         },
     )
 }

@@ -12,6 +12,11 @@ pub const END: u8 = 1;
 pub enum Record {
     /// Pid 1 exists; its process descriptor comes with this record.
     Started,
+    /// The main process of a run that nothing isolates was started, in a session of its own.
+    Running {
+        /// The number of that session on this host.
+        session: i32,
+    },
     /// Everything is placed and every right is given up; the job starts now.
     Ready,
     /// Something of ours failed.
@@ -99,6 +104,8 @@ stages! {
     Seccomp = 20, "installing the system call filter";
     Exec = 21, "starting the interpreter";
     Supervise = 22, "watching the run";
+    Subreaper = 23, "becoming the parent of orphans";
+    Survivors = 24, "killing what the script left";
 }
 
 impl Record {
@@ -116,6 +123,7 @@ impl Record {
                 };
                 (4, signalled, value, peak_kib, cpu_micros, [disk_full, memory_hit])
             }
+            Self::Running { session } => (5, 0, session, 0, 0, [false; 2]),
         };
         let mut bytes = [0; RECORD_BYTES];
         bytes[0..4].copy_from_slice(&u32::to_le_bytes(kind));
@@ -148,6 +156,7 @@ impl Record {
                 let (disk_full, memory_hit) = (bytes[32] != 0, bytes[33] != 0);
                 Some(Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit }))
             }
+            5 => Some(Self::Running { session: second }),
             _ => None,
         }
     }
@@ -165,7 +174,7 @@ mod tests {
             let record = Record::Failed { stage: *stage, errno: 13 };
             assert_eq!(Record::decode(&record.encode()), Some(record));
         }
-        for record in [Record::Started, Record::Ready] {
+        for record in [Record::Started, Record::Ready, Record::Running { session: 4711 }] {
             assert_eq!(Record::decode(&record.encode()), Some(record));
         }
     }

@@ -20,44 +20,65 @@ pub(crate) fn supervise(job: &Job, status: &Status, streams: Streams, program: O
     let prepared = Prepared::new(job).at(Stage::Exec)?;
     let children = calls::child_signal().at(Stage::Signals)?;
     status.ready();
-    let main = match calls::fork().at(Stage::Fork)? {
-        Side::Child => prepared.become_job(&streams, &program, status),
-        Side::Parent(pid) => pid,
-    };
-    // From here on pid 1 holds nothing of the script and nothing of the launcher.
-    drop((streams, program));
-    (0..3).for_each(calls::close_number);
+    let main = start(&prepared, status, streams, program)?;
     job::install_filters(job)?;
 
-    let first = watch(main, status, &children, Watch::new(job.memory_bytes, &job.watched))?;
+    let first = watch(main, status, &children, Some(Watch::new(job.memory_bytes, &job.watched)))?;
+    if first == First::Gone {
+        // Nobody is left to tell: the kernel kills the namespace with its pid 1.
+        calls::end_now(0);
+    }
     let disk_full = job.watched.iter().any(|path| is_full(path));
     let last = end_all(main, &children);
     let how = match first {
         First::Ended(how) => how,
         First::Asked => last.unwrap_or(How::Signalled(libc::SIGKILL)),
-        First::Memory => How::Signalled(libc::SIGKILL),
+        First::Memory | First::Gone => How::Signalled(libc::SIGKILL),
     };
     let (peak_kib, cpu_micros) = calls::usage_of_children();
     status.ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit: first == First::Memory });
     Ok(())
 }
 
+/// Starts the job and keeps nothing of the script and nothing of the launcher.
+pub(crate) fn start(
+    prepared: &Prepared<'_>,
+    status: &Status,
+    streams: Streams,
+    program: OwnedFd,
+) -> Result<i32, Failure> {
+    let main = match calls::fork().at(Stage::Fork)? {
+        Side::Child => prepared.become_job(&streams, &program, status),
+        Side::Parent(pid) => pid,
+    };
+    drop((streams, program));
+    (0..3).for_each(calls::close_number);
+    Ok(main)
+}
+
 /// Why the run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum First {
+pub(crate) enum First {
     /// The main process ended.
     Ended(How),
     /// The service asked for it.
     Asked,
     /// The run used too much memory.
     Memory,
+    /// The service is gone, or waits no more.
+    Gone,
 }
 
 /// Waits for the first reason to end the run.
-fn watch(main: i32, status: &Status, children: &OwnedFd, mut memory: Watch<'_>) -> Result<First, Failure> {
+pub(crate) fn watch(
+    main: i32,
+    status: &Status,
+    children: &OwnedFd,
+    mut memory: Option<Watch<'_>>,
+) -> Result<First, Failure> {
     loop {
         let mut ready = [PollFd::new(status, PollFlags::IN), PollFd::new(children, PollFlags::IN)];
-        match rustix::event::poll(&mut ready, Some(&memory.pause())) {
+        match rustix::event::poll(&mut ready, memory.as_ref().map(Watch::pause).as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error).at(Stage::Supervise),
         }
@@ -68,11 +89,12 @@ fn watch(main: i32, status: &Status, children: &OwnedFd, mut memory: Watch<'_>) 
         }
         match if spoken { status.received() } else { Word::Nothing } {
             Word::End => return Ok(First::Asked),
-            // Nobody is left to tell: the kernel kills the namespace with its pid 1.
-            Word::Gone => calls::end_now(0),
+            Word::Gone => return Ok(First::Gone),
             Word::Nothing => {}
         }
-        if memory.is_above().at(Stage::Supervise)? {
+        if let Some(memory) = &mut memory
+            && memory.is_above().at(Stage::Supervise)?
+        {
             return Ok(First::Memory);
         }
     }
@@ -88,15 +110,20 @@ fn end_all(main: i32, children: &OwnedFd) -> Option<How> {
         if !left {
             break;
         }
-        let pause = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
-        let _ = rustix::event::poll(&mut [PollFd::new(children, PollFlags::IN)], Some(&pause));
-        drain(children);
+        pause(children);
     }
     how
 }
 
+/// Waits for the next child to end, a millisecond at most.
+pub(crate) fn pause(children: &OwnedFd) {
+    let longest = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+    let _ = rustix::event::poll(&mut [PollFd::new(children, PollFlags::IN)], Some(&longest));
+    drain(children);
+}
+
 /// Reaps what has ended: whether children are left, and how the main process ended, if it did.
-fn reap_all(main: i32) -> (bool, Option<How>) {
+pub(crate) fn reap_all(main: i32) -> (bool, Option<How>) {
     let mut how = None;
     loop {
         match calls::reap() {

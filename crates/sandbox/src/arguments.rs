@@ -39,9 +39,16 @@ impl Slots {
 
 /// What stands on the command line, where other users of the machine can read it.
 pub(crate) fn command_line(slots: Slots) -> Vec<String> {
-    let [arguments, init, order, status, stdin, stdout, stderr] = slots.numbers();
-    let program = format!("/proc/self/fd/{init}");
-    let mut line = vec!["--args".to_owned(), arguments.to_string(), "--".to_owned(), program, FIRST_STAGE.to_owned()];
+    let [arguments, ..] = slots.numbers();
+    let mut line = vec!["--args".to_owned(), arguments.to_string(), "--".to_owned()];
+    line.extend(init_line(slots, FIRST_STAGE));
+    line
+}
+
+/// `init` in one of its roles.
+pub(crate) fn init_line(slots: Slots, role: &str) -> Vec<String> {
+    let [_, init, order, status, stdin, stdout, stderr] = slots.numbers();
+    let mut line = vec![format!("/proc/self/fd/{init}"), role.to_owned()];
     line.extend([order, status, stdin, stdout, stderr, init].map(|number| number.to_string()));
     line
 }

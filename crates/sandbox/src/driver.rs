@@ -1,22 +1,26 @@
 //! The bubblewrap driver: opens the host once, then makes a sandbox for each run.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use belljar_executor::{Cancel, Captured, Cause, ExecutionRequest, LimitHit, Report, RuntimeName, Unavailable, Usage};
 
+use crate::arguments::{self, Slots};
 use crate::failure::{self, RunError};
-use crate::host::Host;
-use crate::job::Job;
+use crate::host::{Host, visible_program};
+use crate::job::{self, Job};
 use crate::launcher::{self, Launcher};
+use crate::places::Places;
 use crate::plan::Plan;
 use crate::policy::Policy;
+use crate::runtimes::{self, Runtimes};
 use crate::uids::{self, Users};
-use crate::{memory_file, probe, run, runtimes};
+use crate::{memory_file, probe, sandboxed};
 
 /// Where `bwrap` is looked for. Not in `PATH`, which may be the user's.
 const PROGRAMS: [&str; 3] = ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
@@ -39,7 +43,7 @@ pub struct Driver {
     pub(crate) users: Users,
     pub(crate) launcher: Launcher,
     pub(crate) init: OwnedFd,
-    runtimes: RwLock<BTreeMap<RuntimeName, String>>,
+    runtimes: Runtimes,
 }
 
 /// How a run ended.
@@ -93,9 +97,10 @@ impl Driver {
             name: version,
             policy: Arc::new(policy),
             users,
-            launcher: Launcher::start(program).map_err(other("starting the launcher"))?,
+            launcher: Launcher::start(|slots| bubblewrap_line(&program, slots))
+                .map_err(other("starting the launcher"))?,
             init: memory_file::init_program().map_err(other("placing init in memory"))?,
-            runtimes: RwLock::new(runtimes::find()),
+            runtimes: Runtimes::find(),
         })
     }
 
@@ -108,13 +113,12 @@ impl Driver {
     /// Runtime names and the interpreters behind them.
     #[must_use]
     pub fn runtimes(&self) -> BTreeMap<RuntimeName, String> {
-        // A poisoned lock guards a map that is always replaced as a whole.
-        self.runtimes.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.runtimes.known()
     }
 
     /// The interpreter that `/runtime/bin/python` is a link to.
     pub(crate) fn python(&self) -> Option<String> {
-        self.runtimes().remove(&RuntimeName::parse("python").ok()?)
+        self.runtimes.python()
     }
 
     /// The job of a request.
@@ -122,7 +126,10 @@ impl Driver {
     /// # Errors
     /// [`RunError::Fault`] when it cannot be run as it stands.
     pub fn job(&self, request: &ExecutionRequest) -> Result<Job, RunError> {
-        Job::of_request(request, &self.runtimes())
+        let wanted = &request.parts().interpreter;
+        let interpreter = job::interpreter(wanted, &self.runtimes(), |path| visible_program(path).is_some())
+            .ok_or_else(|| RunError::Fault(format!("the interpreter `{wanted}` is not in the sandbox")))?;
+        Job::of_request(request, &interpreter, &Places::sandbox())
     }
 
     /// What a job would get.
@@ -136,7 +143,7 @@ impl Driver {
     /// # Errors
     /// [`RunError`] when there is no result.
     pub async fn run(&self, job: &Job, cancel: &Cancel) -> Result<Finished, RunError> {
-        run::run(self, job, cancel).await.map(|(finished, _)| finished)
+        sandboxed::run(self, job, cancel).await.map(|(finished, _)| finished)
     }
 
     /// Tries the whole set-up with a job that checks it from inside, and looks for runtimes again.
@@ -146,9 +153,15 @@ impl Driver {
     pub async fn probe(&self, timeout: Duration) -> Result<Report, Unavailable> {
         let found = runtimes::find();
         let report = probe::probe(self, timeout, found.clone()).await?;
-        *self.runtimes.write().unwrap_or_else(PoisonError::into_inner) = found;
+        self.runtimes.replace(found);
         Ok(report)
     }
+}
+
+fn bubblewrap_line(program: &Path, slots: Slots) -> Vec<OsString> {
+    let mut line = vec![program.into()];
+    line.extend(arguments::command_line(slots).into_iter().map(OsString::from));
+    line
 }
 
 fn find_program(explicit: Option<&Path>) -> Result<PathBuf, Unavailable> {

@@ -1,7 +1,8 @@
-//! A sandbox that was made, and its end, which happens from outside in every case.
+//! A run that was made, and its end, which happens from outside in every case.
 //!
-//! A result is only given when pid 1 of the sandbox is gone, and with it, by the kernel's doing, every
-//! process of its namespace, and when the launcher program is reaped.
+//! A result of a sandbox is only given when pid 1 of it is gone, and with it, by the kernel's doing, every
+//! process of its namespace, and when the launcher program is reaped. One of a run without walls is only
+//! given when its shepherd is reaped, which ends well when it has no descendant left.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,6 +10,7 @@ use std::process::Child;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use belljar_init::status::Record;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::Shutdown;
 use rustix::process::Signal;
@@ -16,16 +18,17 @@ use tokio::io::Interest;
 use tokio::time::timeout;
 
 use crate::failure::RunError;
+use crate::keep::Keep;
 use crate::status::{Received, StatusChannel};
 use crate::sys;
-use crate::uids::Lease;
 
-/// How long a killed sandbox may take to be gone before it is left to the reaper.
+/// How long a killed run may take to be gone before it is left to the reaper.
 const LONGEST_END: Duration = Duration::from_secs(2);
-/// How long a sandbox that has not told its pid 1 may take to notice that nobody waits for it.
+/// How long what cannot be killed from here may take to notice that nobody waits for it: a sandbox that has
+/// not told its pid 1, a shepherd that must live until no process of its run does.
 const GRACE_SECONDS: i64 = 2;
 
-/// A sandbox from the start of its launcher program to its end. Dropping it kills it at once.
+/// A run from the start of its launcher program, or shepherd, to its end. Dropping it kills it at once.
 #[derive(Debug)]
 pub(crate) struct Made {
     parts: Option<Parts>,
@@ -39,11 +42,11 @@ struct Parts {
     pid_one: Option<Arc<OwnedFd>>,
     status: Arc<OwnedFd>,
     diagnostics: Arc<OwnedFd>,
-    // Free only when everything above is over: the next run with this uid could see what is left.
-    lease: Option<Lease>,
+    // Free only when everything above is over: the next run with the same uid could see what is left.
+    keep: Keep,
 }
 
-/// A sandbox that nobody waits for any more.
+/// A run that nobody waits for any more.
 #[derive(Debug)]
 pub(crate) struct Abandoned(Parts);
 
@@ -53,23 +56,27 @@ impl Made {
         process: rustix::io::Result<OwnedFd>,
         status: OwnedFd,
         diagnostics_reader: OwnedFd,
-        lease: Option<Lease>,
+        keep: Keep,
         abandon: mpsc::Sender<Abandoned>,
     ) -> io::Result<Self> {
         let launcher = match process {
             Ok(process) => Arc::new(process),
             Err(error) => {
-                // Its status channel closes with this frame, so what it may have started ends by itself.
-                child.kill()?;
+                // Its status channel closes, so what it may have started ends by itself. A shepherd has to
+                // live to do that.
+                drop(status);
+                if matches!(keep, Keep::Sandbox(_)) {
+                    child.kill()?;
+                }
                 child.wait()?;
                 return Err(error.into());
             }
         };
         let (status, diagnostics) = (Arc::new(status), Arc::new(diagnostics_reader));
-        Ok(Self { parts: Some(Parts { child, launcher, pid_one: None, status, diagnostics, lease }), abandon })
+        Ok(Self { parts: Some(Parts { child, launcher, pid_one: None, status, diagnostics, keep }), abandon })
     }
 
-    /// The channel on which the sandbox reports.
+    /// The channel on which `init` reports.
     pub(crate) fn status(&self) -> io::Result<StatusChannel> {
         StatusChannel::new(self.parts()?.status.clone())
     }
@@ -84,21 +91,28 @@ impl Made {
         ended(self.parts()?.launcher.clone()).await
     }
 
-    /// Keeps the process descriptor of pid 1 that came with a record.
+    /// Keeps what a record says about whom to kill: the process descriptor of pid 1 that came with it, or
+    /// the session of a script.
     pub(crate) fn note(&mut self, received: &mut Received) {
-        if let (Some(parts), Some(process)) = (&mut self.parts, received.process.take()) {
+        let Some(parts) = &mut self.parts else { return };
+        if let Some(process) = received.process.take() {
             parts.pid_one = Some(Arc::new(process));
+        }
+        if let (Keep::Tree(tree), Record::Running { session }) = (&mut parts.keep, received.record) {
+            tree.note_session(session);
         }
     }
 
-    /// Whether the process descriptor of pid 1 has come.
-    pub(crate) fn knows_pid_one(&self) -> bool {
-        self.parts.as_ref().is_some_and(|parts| parts.pid_one.is_some())
+    /// Whether it is known whom to kill: pid 1 of a sandbox is, when its process descriptor has come; a
+    /// shepherd is from its start.
+    pub(crate) fn knows_whom_to_kill(&self) -> bool {
+        let known = |parts: &Parts| parts.pid_one.is_some() || matches!(parts.keep, Keep::Tree(_));
+        self.parts.as_ref().is_some_and(known)
     }
 
     /// Kills what is left and waits until nothing is.
     pub(crate) async fn end(mut self) -> Result<(), RunError> {
-        let lost = RunError::io("waiting for the end of a sandbox");
+        let lost = RunError::io("waiting for the end of a run");
         let parts = match &self.parts {
             Some(parts) => parts,
             None => return Ok(()),
@@ -114,18 +128,30 @@ impl Made {
         match timeout(LONGEST_END, gone).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(lost(error)),
-            // Dropping this value hands it to the reaper, with its uid.
-            Err(_) => return Err(RunError::Fault("a killed sandbox did not end".to_owned())),
+            // Dropping this value hands it to the reaper, with what it keeps.
+            Err(_) => return Err(RunError::Fault("a killed run did not end".to_owned())),
         }
-        if let Some(mut parts) = self.parts.take() {
-            // It has ended, so this does not wait.
-            parts.child.wait().map_err(lost)?;
+        let Some(Parts { mut child, keep, .. }) = self.parts.take() else { return Ok(()) };
+        // It has ended, so this does not wait.
+        let status = child.wait().map_err(lost)?;
+        match keep {
+            Keep::Sandbox(_) => Ok(()),
+            Keep::Tree(tree) => {
+                let closed = tokio::task::spawn_blocking(move || tree.close(status)).await;
+                closed.map_err(|error| RunError::Fault(format!("looking for what a run left: {error}")))?
+            }
         }
-        Ok(())
+    }
+
+    /// Lets a shepherd go on that a script has stopped, so that it can be asked something.
+    pub(crate) fn wake(&self) {
+        if let Some(parts) = &self.parts {
+            parts.wake();
+        }
     }
 
     fn parts(&self) -> io::Result<&Parts> {
-        self.parts.as_ref().ok_or_else(|| io::Error::other("the sandbox is over"))
+        self.parts.as_ref().ok_or_else(|| io::Error::other("the run is over"))
     }
 }
 
@@ -143,17 +169,25 @@ impl Drop for Made {
 impl Parts {
     /// Kills by process descriptor: no number that may mean another process by now. That it is gone
     /// already is success. Before pid 1 is known it is told through its status channel instead: killing
-    /// `bwrap` while it still sets up would leave a child of it waiting for ever.
+    /// `bwrap` while it still sets up would leave a child of it waiting for ever. A shepherd is always told:
+    /// it alone knows its flock. A script may have stopped it.
     fn kill(&self) {
         if let Some(pid_one) = &self.pid_one {
             let _ = rustix::process::pidfd_send_signal(pid_one, Signal::KILL);
         }
+        self.wake();
         let _ = rustix::net::shutdown(&self.status, Shutdown::Both);
+    }
+
+    fn wake(&self) {
+        if matches!(self.keep, Keep::Tree(_)) {
+            let _ = rustix::process::pidfd_send_signal(&self.launcher, Signal::CONT);
+        }
     }
 }
 
 impl Abandoned {
-    /// Waits for the end of a sandbox that was killed, then frees its uid.
+    /// Waits for the end of a run that was killed, then frees what it kept.
     pub(crate) fn reap(self) {
         let Self(mut parts) = self;
         let grace = Timespec { tv_sec: GRACE_SECONDS, tv_nsec: 0 };
@@ -163,10 +197,15 @@ impl Abandoned {
         if !wait_for(&parts.launcher, Some(&grace)) {
             let _ = rustix::process::pidfd_send_signal(&parts.launcher, Signal::KILL);
         }
-        if let Err(error) = parts.child.wait() {
-            tracing::error!(%error, "an abandoned sandbox could not be reaped");
+        match (parts.child.wait(), parts.keep) {
+            (Ok(status), Keep::Tree(tree)) => {
+                if let Err(error) = tree.close(status) {
+                    tracing::error!(%error, "an abandoned run did not end well");
+                }
+            }
+            (Ok(_), Keep::Sandbox(lease)) => drop(lease),
+            (Err(error), _) => tracing::error!(%error, "an abandoned run could not be reaped"),
         }
-        drop(parts.lease);
     }
 }
 

@@ -28,14 +28,22 @@ impl RunError {
 
     /// A first-stage failure: of the request when its files or its program cannot be had, else of the host.
     pub(crate) fn stage(stage: Stage, errno: i32) -> Self {
-        let what = format!("{} failed: {}", stage.meaning(), std::io::Error::from_raw_os_error(errno));
         match stage {
             Stage::Order | Stage::Folder | Stage::Link | Stage::File | Stage::StartFolder | Stage::Exec => {
-                Self::Fault(what)
+                Self::fault_of_stage(stage, errno)
             }
-            _ => Self::Unavailable(host_refuses(&what, control_of(stage))),
+            _ => Self::Unavailable(host_refuses(&words_of(stage, errno), control_of(stage))),
         }
     }
+
+    /// A failure of `init` that says nothing about the host.
+    pub(crate) fn fault_of_stage(stage: Stage, errno: i32) -> Self {
+        Self::Fault(words_of(stage, errno))
+    }
+}
+
+fn words_of(stage: Stage, errno: i32) -> String {
+    format!("{} failed: {}", stage.meaning(), std::io::Error::from_raw_os_error(errno))
 }
 
 const fn control_of(stage: Stage) -> Option<Control> {

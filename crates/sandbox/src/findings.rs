@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use belljar_executor::{Control, Finding};
 
 use crate::arguments::{DEVICE_LINKS, DEVICES, HOSTNAME, INSIDE_ID};
-use crate::policy::{RUNTIME, SKILL};
+use crate::places::{RUNTIME, SKILL};
 use crate::probe::{Expected, Facts};
 
 const READ_ONLY: [&str; 8] = ["/", "/usr", "/skill", "/etc", "/dev", "/runtime", "/runtime/bin", "/proc"];

@@ -8,13 +8,13 @@ use super::*;
 use crate::driver::{Driver, DriverOptions};
 use crate::job::Job;
 use crate::policy::Policy;
-use crate::{probe, run};
+use crate::{probe, sandboxed};
 
 /// What the self-probe prints here, and what is expected of it.
 async fn real_facts() -> (String, Expected) {
     let driver = Driver::open(&DriverOptions::default()).unwrap();
     let job = Job::self_probe(Limits::default(), Duration::from_secs(10));
-    let (_, output) = run::run(&driver, &job, &Cancel::new()).await.unwrap();
+    let (_, output) = sandboxed::run(&driver, &job, &Cancel::new()).await.unwrap();
     (String::from_utf8(output).unwrap(), probe::expected(&driver, &job))
 }
 

@@ -1,4 +1,4 @@
-//! A job: one request, made into what runs in a sandbox.
+//! A job: one request, made into what runs in a sandbox or in a folder of the host.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use std::time::Duration;
 use belljar_executor::{ExecutionRequest, FileTree, Interpreter, Limits, LogicalPath, RuntimeName, WorkingDirectory};
 
 use crate::failure::RunError;
-use crate::host::visible_program;
-use crate::policy::{Policy, SKILL, TEMP, WORKSPACE};
+use crate::places::Places;
 use crate::runtimes::is_python;
 
 /// What runs, with what, and how much of it is kept.
@@ -30,34 +29,33 @@ pub struct Job {
 pub(crate) enum Program {
     /// The interpreter at this path.
     At(String),
-    /// `init` itself, as the self-probe.
-    SelfProbe,
+    /// `init` itself.
+    Init,
 }
 
 impl Job {
-    /// The job of a request.
+    /// The job of a request, with the interpreter that was found for it.
     ///
     /// # Errors
-    /// [`RunError::Fault`] when the interpreter is unknown here, when the content is not that of the file,
-    /// or when an argument cannot be passed to a program.
-    pub fn of_request(request: &ExecutionRequest, runtimes: &BTreeMap<RuntimeName, String>) -> Result<Self, RunError> {
+    /// [`RunError::Fault`] when the content is not that of the file, or when an argument cannot be passed to
+    /// a program.
+    pub(crate) fn of_request(request: &ExecutionRequest, interpreter: &str, places: &Places) -> Result<Self, RunError> {
         let parts = request.parts();
-        let interpreter = interpreter(&parts.interpreter, runtimes)?;
-        let script = format!("{SKILL}/{}", parts.script_path);
+        let script = format!("{}/{}", places.skill(), parts.script_path);
         let folder = match parts.cwd {
-            WorkingDirectory::Workspace => WORKSPACE.to_owned(),
-            WorkingDirectory::Skill => SKILL.to_owned(),
-            WorkingDirectory::Script => script.rsplit_once('/').map_or(SKILL, |(folder, _)| folder).to_owned(),
+            WorkingDirectory::Workspace => places.workspace(),
+            WorkingDirectory::Skill => places.skill(),
+            WorkingDirectory::Script => script.rsplit_once('/').map_or(places.skill(), |(folder, _)| folder.to_owned()),
         };
         if parts.argv.iter().any(|argument| argument.contains('\0')) {
             return Err(RunError::Fault("an argument holds a NUL character".to_owned()));
         }
-        let mut environment = Policy::environment(is_python(&interpreter));
-        environment.extend(request.contract_environment(TEMP));
+        let mut environment = places.environment(is_python(interpreter));
+        environment.extend(request.contract_environment(&places.temp()));
         environment.sort_unstable();
-        let argv = [interpreter.clone(), script].into_iter().chain(parts.argv.iter().cloned()).collect();
+        let argv = [interpreter.to_owned(), script].into_iter().chain(parts.argv.iter().cloned()).collect();
         Ok(Self {
-            program: Program::At(interpreter),
+            program: Program::At(interpreter.to_owned()),
             argv,
             environment,
             folder,
@@ -71,17 +69,24 @@ impl Job {
 
     /// The job that checks its sandbox from inside: a script like any other, but for its program.
     pub(crate) fn self_probe(limits: Limits, timeout: Duration) -> Self {
-        let mut environment = Policy::environment(false);
-        environment.sort_unstable();
+        let mut job = Self::trial(&Places::sandbox(), timeout);
+        job.argv.push(belljar_init::SELF_PROBE.to_owned());
         let probe_file = LogicalPath::parse("scripts/probe.sh").ok().map(|path| (path, Arc::from(&b"#!/bin/sh\n"[..])));
+        Self { files: FileTree::new(probe_file.into_iter().collect()), limits, ..job }
+    }
+
+    /// A job that does nothing, and so shows that one can be started.
+    pub(crate) fn trial(places: &Places, timeout: Duration) -> Self {
+        let mut environment = places.environment(false);
+        environment.sort_unstable();
         Self {
-            program: Program::SelfProbe,
-            argv: vec!["belljar-init".to_owned(), belljar_init::SELF_PROBE.to_owned()],
+            program: Program::Init,
+            argv: vec!["belljar-init".to_owned()],
             environment,
-            folder: WORKSPACE.to_owned(),
-            files: FileTree::new(probe_file.into_iter().collect()),
+            folder: places.workspace(),
+            files: FileTree::new(BTreeMap::new()),
             input: None,
-            limits,
+            limits: Limits::default(),
             timeout,
             cap: 256 * 1024,
         }
@@ -93,12 +98,16 @@ impl Job {
     }
 }
 
-fn interpreter(wanted: &Interpreter, runtimes: &BTreeMap<RuntimeName, String>) -> Result<String, RunError> {
-    let path = match wanted {
-        Interpreter::Runtime(name) => runtimes.get(name).map(String::as_str),
-        Interpreter::Path(path) => visible_program(path).map(|_| &**path),
-    };
-    path.map(str::to_owned).ok_or_else(|| RunError::Fault(format!("the interpreter `{wanted}` is not in the sandbox")))
+/// The path of an interpreter: that of a runtime, or its own where a script would see it.
+pub(crate) fn interpreter(
+    wanted: &Interpreter,
+    runtimes: &BTreeMap<RuntimeName, String>,
+    is_visible: impl Fn(&str) -> bool,
+) -> Option<String> {
+    match wanted {
+        Interpreter::Runtime(name) => runtimes.get(name).cloned(),
+        Interpreter::Path(path) => is_visible(path).then(|| path.to_string()),
+    }
 }
 
 /// The files of the revision. What runs is the request's content: a tree with something else at that path

@@ -1,15 +1,16 @@
-//! Starts `bwrap`, and takes care of what is started: the one module of this project that starts processes.
+//! Starts `bwrap` and shepherds, and takes care of what is started: the one module of this project that starts processes.
 //!
 //! One thread starts all of them, because the parent-death signal that `bwrap` asks for belongs to the
 //! thread that started it, not to the process. A second thread reaps sandboxes that nobody waits for.
 
 #![expect(clippy::disallowed_methods, reason = "this is the launcher")]
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -18,10 +19,10 @@ use rustix::fs::OFlags;
 use rustix::process::{Pid, PidfdFlags};
 use tokio::sync::oneshot;
 
-use crate::arguments::{self, Slots};
+use crate::arguments::Slots;
 use crate::ending::{Abandoned, Made};
+use crate::keep::Keep;
 use crate::sys::{self, Passed};
-use crate::uids::Lease;
 
 /// The first number that is tried for the descriptors of a sandbox.
 const FIRST_SLOT: i32 = 64;
@@ -36,12 +37,14 @@ const LONGEST_VERSION: u64 = 4096;
 /// Everything one sandbox starts with.
 #[derive(Debug)]
 pub(crate) struct Order {
-    /// In the order of the slots, but for the status channel's own end.
-    pub(crate) descriptors: [OwnedFd; Slots::COUNT],
+    /// The arguments of a launcher program, for the first slot.
+    pub(crate) arguments: Option<OwnedFd>,
+    /// For the other slots, in their order.
+    pub(crate) descriptors: [OwnedFd; Slots::COUNT - 1],
     /// The service's end of the status channel.
     pub(crate) status: OwnedFd,
-    /// The user of the run, when the service is root.
-    pub(crate) lease: Option<Lease>,
+    /// What the run holds of the host.
+    pub(crate) keep: Keep,
 }
 
 /// The two threads.
@@ -52,18 +55,19 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Starts the threads for this program.
-    pub(crate) fn start(program: PathBuf) -> io::Result<Self> {
+    /// Starts the threads for a program with this command line.
+    pub(crate) fn start(line: impl FnOnce(Slots) -> Vec<OsString>) -> io::Result<Self> {
         let (orders, received) = mpsc::channel::<(Order, oneshot::Sender<io::Result<Made>>)>();
         let (abandon, abandoned) = mpsc::channel::<Abandoned>();
         let (slots, placeholders) = reserve_slots()?;
+        let line = line(slots);
         thread::Builder::new().name("belljar-reaper".to_owned()).spawn(move || {
             abandoned.into_iter().for_each(Abandoned::reap);
         })?;
         thread::Builder::new().name("belljar-launcher".to_owned()).spawn(move || {
             for (order, answer) in received {
                 // A caller that is gone drops what was made, which ends it.
-                let _ = answer.send(launch(&program, order, slots, abandon.clone()));
+                let _ = answer.send(launch(&line, order, slots, abandon.clone()));
             }
             drop(placeholders);
         })?;
@@ -120,24 +124,27 @@ fn reserve_slots() -> io::Result<(Slots, Vec<OwnedFd>)> {
     Err(io::Error::other("too many descriptors are open to start sandboxes"))
 }
 
-fn launch(program: &Path, order: Order, slots: Slots, abandon: mpsc::Sender<Abandoned>) -> io::Result<Made> {
+fn launch(line: &[OsString], order: Order, slots: Slots, abandon: mpsc::Sender<Abandoned>) -> io::Result<Made> {
+    let [program, arguments @ ..] = line else { return Err(io::ErrorKind::InvalidInput.into()) };
     let (words, diagnostics) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
     let mut command = Command::new(program);
     command
-        .args(arguments::command_line(slots))
+        .args(arguments)
         // Nothing to be read in /proc/1/environ: clearing it in the sandbox would come too late.
         .env_clear()
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(words);
-    if let Some(lease) = &order.lease {
+    if let Keep::Sandbox(Some(lease)) = &order.keep {
         // The standard library clears the supplementary groups, sets the gid and then the uid, because
         // the process is root and no groups are named. The probe reads the result from inside.
         command.uid(lease.uid()).gid(lease.uid());
     }
-    let sources = order.descriptors.iter().map(AsRawFd::as_raw_fd);
-    let passed = sources.zip(slots.numbers()).map(|(source, target)| Passed { source, target }).collect();
+    let [first, others @ ..] = slots.numbers();
+    let first = order.arguments.iter().map(|arguments| (arguments, first));
+    let passed = first.chain(order.descriptors.iter().zip(others));
+    let passed = passed.map(|(source, target)| Passed { source: source.as_raw_fd(), target }).collect();
     sys::pass_descriptors(&mut command, passed);
     let child = command.spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
@@ -145,7 +152,7 @@ fn launch(program: &Path, order: Order, slots: Slots, abandon: mpsc::Sender<Aban
     let process = rustix::process::pidfd_open(pid, PidfdFlags::empty());
     // The launcher's command holds the write end of the diagnostics; it goes with this frame.
     drop(command);
-    Made::new(child, process, order.status, diagnostics, order.lease, abandon)
+    Made::new(child, process, order.status, diagnostics, order.keep, abandon)
 }
 
 /// The words of a launcher that failed, as far as they are there: this does not wait for more.

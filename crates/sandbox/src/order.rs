@@ -10,7 +10,8 @@ use belljar_init::order::{self, Step, Writer};
 
 use crate::job::{Job, Program};
 use crate::memory_file;
-use crate::policy::{Policy, RUNTIME, SKILL};
+use crate::places::{Places, SKILL};
+use crate::policy::Policy;
 
 /// Room that a file of the skill takes at most beyond its length: one page, of the largest kind there is.
 const PAGE_BYTES: u64 = 64 * 1024;
@@ -18,16 +19,36 @@ const FOLDER_MODE: u32 = 0o755;
 
 /// The finished order, sealed.
 pub(crate) fn write(policy: &Policy, job: &Job, python: Option<&str>) -> io::Result<OwnedFd> {
-    let mut writer = Writer::new(BufWriter::with_capacity(64 * 1024, memory_file::order()?))?;
+    let (mut writer, places) = (begin()?, Places::sandbox());
     etc(&mut writer, policy)?;
-    runtime(&mut writer, python)?;
+    runtime(&mut writer, &places, python)?;
     skill(&mut writer, &job.files)?;
     for mount in Policy::writable(&job.limits) {
         let path = mount.path.into();
         writer.step(&Step::Mount { path, bytes: mount.bytes, inodes: mount.inodes, mode: mount.mode })?;
     }
     writer.step(&Step::Seal { path: b"/".to_vec() })?;
-    writer.step(&Step::Run(last_step(policy, job)))?;
+    finish(writer, last_step(policy, job))
+}
+
+/// The finished order of a run without walls: its folders are in one that is there and goes with the run.
+pub(crate) fn write_plain(job: &Job, places: &Places, python: Option<&str>) -> io::Result<OwnedFd> {
+    let mut writer = begin()?;
+    for path in [places.runtime(), places.skill(), places.workspace()] {
+        folder(&mut writer, &path)?;
+    }
+    writer.step(&Step::Folder { path: places.temp().into(), mode: 0o700 })?;
+    runtime(&mut writer, places, python)?;
+    files(&mut writer, places, &job.files, &folders(&job.files))?;
+    finish(writer, order::Job { removed: places.root().into(), ..bare(job) })
+}
+
+fn begin() -> io::Result<Order> {
+    Writer::new(BufWriter::with_capacity(64 * 1024, memory_file::order()?))
+}
+
+fn finish(mut writer: Order, job: order::Job) -> io::Result<OwnedFd> {
+    writer.step(&Step::Run(job))?;
     let file = writer.finish().into_inner().map_err(io::IntoInnerError::into_error)?;
     memory_file::seal(file)
 }
@@ -46,45 +67,65 @@ fn etc(writer: &mut Order, policy: &Policy) -> io::Result<()> {
     Ok(())
 }
 
-fn runtime(writer: &mut Order, python: Option<&str>) -> io::Result<()> {
-    folder(writer, &format!("{RUNTIME}/bin"))?;
+fn runtime(writer: &mut Order, places: &Places, python: Option<&str>) -> io::Result<()> {
+    let programs = format!("{}/bin", places.runtime());
+    folder(writer, &programs)?;
     if let Some(python) = python {
-        let path = format!("{RUNTIME}/bin/python").into();
+        let path = format!("{programs}/python").into();
         writer.step(&Step::Link { path, target: python.into() })?;
     }
     Ok(())
 }
 
-fn skill(writer: &mut Order, files: &FileTree) -> io::Result<()> {
-    let folders: BTreeSet<&str> = files.iter().flat_map(|(path, _)| parents(path.as_str())).collect();
-    let bytes = files.size() + (files.len() as u64 + 1) * PAGE_BYTES;
-    let inodes = (files.len() + folders.len() + 1) as u64;
+fn skill(writer: &mut Order, tree: &FileTree) -> io::Result<()> {
+    let folders = folders(tree);
+    let bytes = tree.size() + (tree.len() as u64 + 1) * PAGE_BYTES;
+    let inodes = (tree.len() + folders.len() + 1) as u64;
     writer.step(&Step::Mount { path: SKILL.into(), bytes, inodes, mode: FOLDER_MODE })?;
+    files(writer, &Places::sandbox(), tree, &folders)?;
+    writer.step(&Step::Seal { path: SKILL.into() })
+}
+
+/// The files of the revision and the folders that they are in.
+fn files(writer: &mut Order, places: &Places, tree: &FileTree, folders: &BTreeSet<&str>) -> io::Result<()> {
+    let skill = places.skill();
     // Sorted, so that every folder comes after the one it is in.
     for path in folders {
-        folder(writer, &format!("{SKILL}/{path}"))?;
+        folder(writer, &format!("{skill}/{path}"))?;
     }
-    for (path, content) in files.iter() {
+    for (path, content) in tree.iter() {
         // No mode is stored: what names its interpreter is a program.
         let mode = if content.starts_with(b"#!") { 0o755 } else { 0o644 };
-        file(writer, &format!("{SKILL}/{path}"), mode, content)?;
+        file(writer, &format!("{skill}/{path}"), mode, content)?;
     }
-    writer.step(&Step::Seal { path: SKILL.into() })
+    Ok(())
+}
+
+fn folders(tree: &FileTree) -> BTreeSet<&str> {
+    tree.iter().flat_map(|(path, _)| parents(path.as_str())).collect()
 }
 
 fn last_step(policy: &Policy, job: &Job) -> order::Job {
     order::Job {
-        program: match &job.program {
-            Program::At(path) => path.clone().into(),
-            Program::SelfProbe => Vec::new(),
-        },
-        argv: job.argv.iter().map(|argument| argument.clone().into()).collect(),
-        environment: job.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect(),
-        folder: job.folder.clone().into(),
         rlimits: Policy::resource_limits(&job.limits, job.timeout_seconds()),
         filters: policy.filters().to_vec(),
         watched: Policy::writable(&job.limits).map(|mount| mount.path.into()).into(),
         memory_bytes: job.limits.memory_bytes,
+        ..bare(job)
+    }
+}
+
+/// What runs, without a limit.
+fn bare(job: &Job) -> order::Job {
+    order::Job {
+        program: match &job.program {
+            Program::At(path) => path.clone().into(),
+            Program::Init => Vec::new(),
+        },
+        argv: job.argv.iter().map(|argument| argument.clone().into()).collect(),
+        environment: job.environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect(),
+        folder: job.folder.clone().into(),
+        ..order::Job::default()
     }
 }
 

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::arguments::{self, Slots};
 use crate::host::Top;
 use crate::job::Job;
-use crate::policy::{Policy, RUNTIME, SKILL};
+use crate::places::{RUNTIME, SKILL};
+use crate::policy::Policy;
 
 /// What a run would get. Holds no content of files and no standard input.
 #[derive(Clone, Debug, Serialize)]

@@ -6,20 +6,12 @@ use belljar_init::order::ResourceLimit;
 
 use crate::arguments;
 use crate::host::{Host, Top};
+use crate::places::{TEMP, WORKSPACE};
 use crate::seccomp::{self, ProfileError};
 
-/// The folder of the revision's files, read-only.
-pub(crate) const SKILL: &str = "/skill";
-/// The run's writable folder.
-pub(crate) const WORKSPACE: &str = "/workspace";
-/// The run's own empty folder.
-pub(crate) const TEMP: &str = "/tmp";
 /// Shared memory.
 pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
-/// Where `python` is.
-pub(crate) const RUNTIME: &str = "/runtime";
 
-const PATH: &str = "/runtime/bin:/usr/local/bin:/usr/bin:/bin";
 /// Shared memory is for a handful of segments and semaphores.
 const SHARED_MEMORY_INODES: u64 = 1024;
 const STACK_BYTES: u64 = 8 * 1024 * 1024;
@@ -77,21 +69,6 @@ impl Policy {
             entry(TEMP, limits.temp_bytes, limits.temp_inodes.into(), 0o1777),
             entry(SHARED_MEMORY, limits.shared_memory_bytes, SHARED_MEMORY_INODES, 0o1777),
         ]
-    }
-
-    /// Variables that every script has; nothing is inherited.
-    pub(crate) fn environment(is_python: bool) -> Vec<(&'static str, String)> {
-        let mut variables = vec![
-            ("PATH", PATH),
-            ("HOME", TEMP),
-            ("LANG", "C.UTF-8"),
-            ("BELLJAR_SKILL_DIR", SKILL),
-            ("BELLJAR_WORKSPACE", WORKSPACE),
-        ];
-        if is_python {
-            variables.extend([("PYTHONPATH", SKILL), ("PYTHONDONTWRITEBYTECODE", "1")]);
-        }
-        variables.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
     }
 
     /// Processor time of one process. It counts every thread, so a run on several cores may use that many

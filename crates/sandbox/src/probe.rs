@@ -12,7 +12,7 @@ use crate::failure::{self, RunError};
 use crate::findings;
 use crate::job::Job;
 use crate::policy::{Policy, Writable};
-use crate::run;
+use crate::sandboxed;
 
 /// What the self-probe printed: every value of a key, in order.
 #[derive(Debug, Default)]
@@ -82,7 +82,7 @@ pub(crate) async fn probe(
     let inconclusive = |message: String| {
         failure::unavailable(Cause::Other, None, message, "run the probe again; if it stays, report it")
     };
-    let (finished, output) = match run::run(driver, &job, &Cancel::new()).await {
+    let (finished, output) = match sandboxed::run(driver, &job, &Cancel::new()).await {
         Ok(result) => result,
         Err(RunError::Unavailable(unavailable)) => return Err(unavailable),
         Err(error) => return Err(inconclusive(format!("the probe could not run: {error}"))),

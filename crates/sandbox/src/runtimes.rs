@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::{PoisonError, RwLock};
 
 use belljar_executor::RuntimeName;
 
@@ -10,6 +11,38 @@ use crate::host::visible_program;
 
 const FOLDERS: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 const PLAIN: [&str; 3] = ["sh", "bash", "node"];
+
+/// What was found when it was last looked for.
+#[derive(Debug)]
+pub(crate) struct Runtimes(RwLock<BTreeMap<RuntimeName, String>>);
+
+impl Runtimes {
+    /// Looks for them.
+    pub(crate) fn find() -> Self {
+        Self(RwLock::new(find()))
+    }
+
+    /// Names and paths.
+    pub(crate) fn known(&self) -> BTreeMap<RuntimeName, String> {
+        // A poisoned lock guards a map that is always replaced as a whole.
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The interpreter that a run's `python` is a link to.
+    pub(crate) fn python(&self) -> Option<String> {
+        self.known().remove(&RuntimeName::parse("python").ok()?)
+    }
+
+    /// Looks for them again.
+    pub(crate) fn look_again(&self) {
+        self.replace(find());
+    }
+
+    /// Takes these instead.
+    pub(crate) fn replace(&self, found: BTreeMap<RuntimeName, String>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+}
 
 /// Looks for every runtime: its name and its path, the same inside and outside.
 pub(crate) fn find() -> BTreeMap<RuntimeName, String> {

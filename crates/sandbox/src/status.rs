@@ -1,4 +1,4 @@
-//! The service's end of a sandbox's status channel.
+//! The service's end of a run's status channel.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -38,7 +38,7 @@ impl StatusChannel {
         }
     }
 
-    /// Asks pid 1 to end the run and tell what it used. That it may be gone already is fine.
+    /// Asks pid 1, or a shepherd, to end the run and tell what it used. That it may be gone already is fine.
     pub(crate) fn ask_to_end(&self) {
         let _ = rustix::net::send(self.0.get_ref(), &[END], SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
     }

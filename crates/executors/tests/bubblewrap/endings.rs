@@ -6,7 +6,7 @@ use std::time::Duration;
 use belljar_executor::{Cancel, Ending, ErrorKind, LimitHit};
 use tokio::time::Instant;
 
-use crate::support::{bash, is_running, python, script, unique_seconds, wait_until};
+use crate::support::{bash, is_running, itself, nothing_accumulates, python, unique_seconds, wait_until};
 
 const EXITED_0: Ending = Ending::Exited { code: 0, signal: None };
 
@@ -183,24 +183,7 @@ async fn a_process_that_uses_more_cores_than_it_has_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn descriptors_and_threads_return_to_where_they_were() {
-    let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
-    // Other tests of this binary run at the same time, so this one looks from a process of its own.
-    if std::env::var_os("BELLJAR_TEST_ALONE").is_none() {
-        let status = tokio::task::spawn_blocking(|| {
-            itself("endings::descriptors_and_threads_return_to_where_they_were").env("BELLJAR_TEST_ALONE", "1").status()
-        });
-        assert!(status.await.unwrap().unwrap().success());
-        return;
-    }
-    script("sh", "exit 0").run().await;
-    let before = (count("/proc/self/fd"), count("/proc/self/task"));
-    for round in 0..50 {
-        let timeout = if round % 10 == 0 { 1 } else { 10_000 };
-        script("sh", "cat; echo x").timeout(timeout).input("y").run().await;
-    }
-    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
-    let children = std::fs::read_to_string("/proc/self/task/self/children").unwrap_or_default();
-    assert_eq!(children, "", "zombies");
+    nothing_accumulates("endings::descriptors_and_threads_return_to_where_they_were").await;
 }
 
 #[tokio::test]
@@ -218,12 +201,4 @@ async fn nothing_survives_a_killed_service() {
     service.wait().unwrap();
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert!(!is_running(&format!("sleep\0{word}")));
-}
-
-/// This test binary, to run one test of it in a process of its own.
-#[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
-fn itself(test: &str) -> std::process::Command {
-    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
-    command
 }

@@ -5,6 +5,11 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests fail as tests do")]
 
+use std::sync::OnceLock;
+
+use belljar_executors::{Bubblewrap, BubblewrapOptions};
+
+#[path = "../support/mod.rs"]
 mod support;
 
 mod contract;
@@ -12,3 +17,9 @@ mod endings;
 mod isolation;
 mod programs;
 mod report;
+
+/// The executor that serves every test at once.
+pub(crate) fn executor() -> &'static Bubblewrap {
+    static EXECUTOR: OnceLock<Bubblewrap> = OnceLock::new();
+    EXECUTOR.get_or_init(|| Bubblewrap::new(BubblewrapOptions::default()))
+}

@@ -1,20 +1,15 @@
-//! Requests and the one executor that all tests share.
+//! Requests, for the one executor that all tests of a binary share, and a look at the host's processes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use belljar_executor::{
     Cancel, Ending, ExecutionId, ExecutionRequest, Executor, ExecutorError, FileTree, Interpreter, LanguageKey, Limits,
     LimitsClass, LogicalPath, Origin, Outcome, RequestParts, ScriptName, SkillName, TenantId, WorkingDirectory,
 };
-use belljar_executors::{Bubblewrap, BubblewrapOptions};
 
-/// The executor that serves every test at once.
-pub(crate) fn executor() -> &'static Bubblewrap {
-    static EXECUTOR: OnceLock<Bubblewrap> = OnceLock::new();
-    EXECUTOR.get_or_init(|| Bubblewrap::new(BubblewrapOptions::default()))
-}
+pub(crate) use crate::executor;
 
 /// A script under test.
 #[derive(Clone)]
@@ -122,4 +117,32 @@ pub(crate) async fn wait_until(what: &str, condition: impl Fn() -> bool) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("not in time: {what}");
+}
+
+/// This test binary, to run one test of it in a process of its own.
+#[expect(clippy::disallowed_methods, reason = "a test starts itself again")]
+pub(crate) fn itself(test: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+    command
+}
+
+/// After many runs this process holds what it held before. `test` is the one that calls this.
+pub(crate) async fn nothing_accumulates(test: &'static str) {
+    let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
+    // Other tests of this binary run at the same time, so this one looks from a process of its own.
+    if std::env::var_os("BELLJAR_TEST_ALONE").is_none() {
+        let status = tokio::task::spawn_blocking(move || itself(test).env("BELLJAR_TEST_ALONE", "1").status());
+        assert!(status.await.unwrap().unwrap().success());
+        return;
+    }
+    script("sh", "exit 0").run().await;
+    let before = (count("/proc/self/fd"), count("/proc/self/task"));
+    for round in 0..50 {
+        let timeout = if round % 10 == 0 { 1 } else { 10_000 };
+        script("sh", "cat; echo x").timeout(timeout).input("y").run().await;
+    }
+    assert_eq!((count("/proc/self/fd"), count("/proc/self/task")), before);
+    let children = std::fs::read_to_string("/proc/self/task/self/children").unwrap_or_default();
+    assert_eq!(children, "", "zombies");
 }
