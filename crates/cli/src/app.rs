@@ -8,7 +8,8 @@ use belljar_core::caller::Caller;
 use belljar_core::code::Code;
 use belljar_core::options::{OptionsDraft, UnknownRuntimes};
 use belljar_core::refusal::Refusal;
-use belljar_executors::{Bubblewrap, BubblewrapOptions};
+use belljar_executor::Executor;
+use belljar_executors::{Bubblewrap, BubblewrapOptions, Local, LocalOptions};
 use belljar_store::{Store, StoreOptions};
 
 use crate::arguments::Global;
@@ -22,8 +23,27 @@ pub(crate) struct App {
     pub(crate) belljar: Belljar,
     pub(crate) caller: Caller,
     /// Where scripts run; none in a world in which nothing runs.
-    pub(crate) executor: Option<Arc<Bubblewrap>>,
+    pub(crate) executor: Option<Chosen>,
     store: Store,
+}
+
+/// The executor that the configuration and the command line name.
+#[derive(Clone, Debug)]
+pub(crate) enum Chosen {
+    /// Sandboxes.
+    Bubblewrap(Arc<Bubblewrap>),
+    /// Plain processes; nothing isolates them.
+    Local(Arc<Local>),
+}
+
+impl Chosen {
+    /// The executor.
+    pub(crate) fn executor(&self) -> Arc<dyn Executor> {
+        match self {
+            Self::Bubblewrap(executor) => executor.clone(),
+            Self::Local(executor) => executor.clone(),
+        }
+    }
 }
 
 /// Builds the world, does something in it, and closes the store, whatever came of it.
@@ -60,29 +80,36 @@ async fn finish<T>(app: App, work: impl AsyncFnOnce(&App) -> Result<T>) -> Resul
 /// Builds the world that the configuration and the command line describe.
 async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
     let Loaded { config, origin } = config::load(global.config.as_deref())?;
-    let executor = Arc::new(self::executor(executor, &config));
-    let mut draft = config.draft();
+    let name = executor.unwrap_or(config.execution.executor);
+    if name == ExecutorName::Local && config.execution.executor != ExecutorName::Local {
+        let message = "`local` isolates nothing: it runs only where the configuration file says executor = \"local\" \
+                       under [execution]";
+        return Err(Refusal::invalid_argument("--executor", message).into());
+    }
+    let chosen = choose(name, &config);
+    let mut draft = config.draft(name);
     if origin == Origin::BuiltIn {
         // Nobody wrote this list for this host: a runtime that is not installed is left out.
         draft.unknown_runtimes = UnknownRuntimes::LeaveOut;
     }
     let store = open_store(global).await?;
-    let missing = config.missing_interpreters();
+    let missing = config.missing_interpreters(name);
     let builder =
-        Belljar::builder().options(draft).faults(missing).ports(store.ports()).default_executor(Arc::clone(&executor));
+        Belljar::builder().options(draft).faults(missing).ports(store.ports()).default_executor(chosen.executor());
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
     let caller = state::caller(&config.local)?;
-    Ok(App { belljar, caller, executor: Some(executor), store })
+    Ok(App { belljar, caller, executor: Some(chosen), store })
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.
-pub(crate) fn executor(name: Option<ExecutorName>, config: &Config) -> Bubblewrap {
-    match name.unwrap_or(config.execution.executor) {
+pub(crate) fn choose(name: ExecutorName, config: &Config) -> Chosen {
+    match name {
         ExecutorName::Auto | ExecutorName::Bubblewrap => {
             let mut options = BubblewrapOptions::default();
             options.program.clone_from(&config.bubblewrap.program);
-            Bubblewrap::new(options)
+            Chosen::Bubblewrap(Arc::new(Bubblewrap::new(options)))
         }
+        ExecutorName::Local => Chosen::Local(Arc::new(Local::new(LocalOptions::default()))),
     }
 }
 
@@ -96,9 +123,10 @@ pub(crate) async fn open_store(global: &Global) -> Result<Store> {
 
 /// Everything that is wrong with a configuration and can be told without a sandbox.
 pub(crate) fn check(config: &Config) -> Vec<String> {
-    let mut faults = config.draft().check().err().unwrap_or_default();
+    let executor = config.execution.executor;
+    let mut faults = config.draft(executor).check().err().unwrap_or_default();
     if config.execution.enabled {
-        faults.extend(config.missing_interpreters());
+        faults.extend(config.missing_interpreters(executor));
     }
     faults
 }

@@ -34,6 +34,7 @@ mod names;
 mod outcome;
 mod report;
 mod request;
+mod requirement;
 mod tree;
 
 pub use cancel::Cancel;
@@ -47,6 +48,7 @@ pub use names::{
     SkillName, TenantId,
 };
 pub use outcome::{Ending, LimitHit, Outcome, Usage};
-pub use report::{Cause, Control, Finding, Minimum, Report, Requirement, Shortfall, State, Unavailable};
+pub use report::{Cause, Control, Finding, Report, State, Unavailable};
 pub use request::{ExecutionRequest, Origin, RequestParts, WorkingDirectory};
+pub use requirement::{Minimum, Requirement, Shortfall};
 pub use tree::FileTree;

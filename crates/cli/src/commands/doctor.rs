@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use belljar_core::envelope;
-use belljar_executor::{Control, Executor, Report, Requirement, Shortfall, Unavailable};
+use belljar_executor::{Control, Report, Shortfall, Unavailable};
 use serde_json::{Value, json};
 
 use crate::app;
@@ -16,8 +16,9 @@ use crate::output;
 /// Probes the sandbox and compares what it found with what is required.
 pub(super) async fn run(global: &Global, arguments: Doctor) -> Result<ExitCode> {
     let loaded = config::load(global.config.as_deref())?;
-    let executor = app::executor(arguments.executor, &loaded.config);
-    let requirement = Requirement::with(&loaded.config.isolation.require);
+    let name = arguments.executor.unwrap_or(loaded.config.execution.executor);
+    let executor = app::choose(name, &loaded.config).executor();
+    let requirement = loaded.config.draft(name).require;
     let probed = executor.probe().await;
     let shortfalls = probed.as_ref().map(|report| requirement.shortfalls(report)).unwrap_or_default();
     let store = match app::open_store(global).await {
@@ -103,6 +104,10 @@ fn show_verdict(report: Option<&Report>, shortfalls: &[Shortfall], store: Option
     }
     let verdict = match report {
         None => "no script can run here",
+        Some(report) if shortfalls.is_empty() && !report.isolates() => {
+            output::line("verdict   NOTHING ISOLATES: scripts run as plain processes of this host");
+            return;
+        }
         Some(_) if shortfalls.is_empty() => "meets isolation.require",
         Some(_) => "below isolation.require: no script can run here",
     };

@@ -73,8 +73,13 @@ fn read(path: &Path) -> Result<Loaded> {
 
 impl Config {
     /// The options to be checked.
-    pub(crate) fn draft(&self) -> OptionsDraft {
+    pub(crate) fn draft(&self, executor: ExecutorName) -> OptionsDraft {
         let execution = &self.execution;
+        // Whoever names the executor that isolates nothing asks for no isolation but what is named, too.
+        let require = match executor {
+            ExecutorName::Local => Requirement::only(&self.isolation.require),
+            ExecutorName::Auto | ExecutorName::Bubblewrap => Requirement::with(&self.isolation.require),
+        };
         OptionsDraft {
             enabled: execution.enabled,
             platform_isolation_acknowledged: execution.platform_isolation_acknowledged,
@@ -92,21 +97,23 @@ impl Config {
             runtime_limits: self.runtimes.iter().map(|(key, runtime)| (key.clone(), runtime.limits.clone())).collect(),
             skill_roots: self.skills.roots.clone(),
             pin_file_scripts: self.skills.pin_file_scripts,
-            require: Requirement::with(&self.isolation.require),
+            require,
             unknown_runtimes: UnknownRuntimes::Refuse,
             multi_tenant: false,
         }
     }
 
-    /// Interpreter paths that a sandbox does not have: it sees the system's folder `/usr`, and no home.
-    pub(crate) fn missing_interpreters(&self) -> Vec<String> {
+    /// Interpreter paths where there is no program. A sandbox sees the system's folder `/usr`, and no home.
+    pub(crate) fn missing_interpreters(&self, executor: ExecutorName) -> Vec<String> {
+        let (folder, place) = match executor {
+            ExecutorName::Local => ("/", ""),
+            ExecutorName::Auto | ExecutorName::Bubblewrap => ("/usr", " under /usr"),
+        };
         let paths = self.interpreters.iter().filter(|(_, value)| value.starts_with('/'));
         let missing = paths.filter(|(_, path)| {
-            !Path::new(path).canonicalize().is_ok_and(|path| path.starts_with("/usr") && is_program(&path))
+            !Path::new(path).canonicalize().is_ok_and(|path| path.starts_with(folder) && is_program(&path))
         });
-        missing
-            .map(|(key, path)| format!("interpreters.{key} = {path:?}: there is no such program under /usr"))
-            .collect()
+        missing.map(|(key, path)| format!("interpreters.{key} = {path:?}: there is no such program{place}")).collect()
     }
 }
 

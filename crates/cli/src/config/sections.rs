@@ -88,6 +88,8 @@ pub(crate) enum ExecutorName {
     Auto,
     /// Sandboxes made with the program `bwrap`.
     Bubblewrap,
+    /// Plain processes of this host. Nothing isolates them; only a configuration file can choose this.
+    Local,
 }
 
 /// The time-outs of scripts, seconds.

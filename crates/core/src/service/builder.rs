@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use belljar_executor::{Executor, Interpreter, Report, SkillName};
+use belljar_executor::{Executor, Interpreter, Report, Requirement, SkillName};
 
 use super::Belljar;
 use crate::health::Health;
@@ -152,6 +152,14 @@ impl Builder {
     #[must_use]
     pub const fn pin_file_scripts(mut self) -> Self {
         self.draft.pin_file_scripts = true;
+        self
+    }
+
+    /// What the executor's report must say for anything to run. An executor that isolates nothing needs
+    /// [`Requirement::only`] with no minimums: somebody has to say that this is wanted.
+    #[must_use]
+    pub fn require_isolation(mut self, requirement: Requirement) -> Self {
+        self.draft.require = requirement;
         self
     }
 

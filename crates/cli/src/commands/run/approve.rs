@@ -62,7 +62,11 @@ fn describe(app: &App, imported: Option<&Saved>, call: &Call, plan: &Plan) {
         output::note(&format!("  arguments      {}", output::safe(&call.argv.join(" "))));
     }
     match app.belljar.isolation() {
-        Ok(report) => output::note(&format!("  sealed by      {}", sealed(app, &report))),
+        Ok(report) if report.isolates() => output::note(&format!("  sealed by      {}", sealed(app, &report))),
+        Ok(_) => {
+            let name = app.belljar.executor_name();
+            output::note(&format!("  NOT SEALED     nothing is known to isolate it (executor {name})"));
+        }
         Err(unavailable) => output::note(&format!("  NO SANDBOX     {unavailable}")),
     }
     if let Some(reason) = plan.closed {

@@ -8,15 +8,15 @@ use belljar_core::service::Plan;
 use belljar_executors::Plan as SandboxPlan;
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::{App, Chosen};
 use crate::arguments::Global;
 use crate::output;
 
 /// Shows what the script would see.
 pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitCode> {
-    let sandbox = match app.executor.as_ref().zip(plan.request.as_ref()) {
-        Some((executor, request)) => Some(executor.explain(request).await.map_err(describe)?),
-        None => None,
+    let sandbox = match (&app.executor, &plan.request) {
+        (Some(Chosen::Bubblewrap(executor)), Some(request)) => Some(executor.explain(request).await.map_err(describe)?),
+        _ => None,
     };
     if global.json {
         let data = json!({
@@ -24,6 +24,7 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
             "revision_id": plan.edition.revision().map(|revision| &revision.id),
             "revision": plan.edition.revision().map(|revision| revision.number),
             "closed_gate": plan.closed,
+            "executor": app.belljar.executor_name(),
             "sandbox": sandbox,
         });
         output::json(&envelope::of("explanation", data));
@@ -36,8 +37,12 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
     if let Some(pin) = plan.pin {
         output::line(&format!("pin       {pin} ({})", super::source(&plan.edition)));
     }
-    if let Some(sandbox) = sandbox {
-        show(&sandbox);
+    match sandbox {
+        Some(sandbox) => show(&sandbox),
+        None if plan.request.is_some() => {
+            output::line(&format!("executor  {}: it does not tell what a script sees", app.belljar.executor_name()));
+        }
+        None => {}
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use belljar_core::envelope;
 use belljar_core::execution::{ExecutionRecord, Status};
 use belljar_core::refusal::Refusal;
 use belljar_core::run::{Answer, Call};
+use belljar_executor::State;
 
 use super::interrupt;
 use crate::app::App;
@@ -45,6 +46,9 @@ pub(super) fn tell(global: &Global, answer: &Answer, asked: Option<i64>) -> Exit
     }
     if let Some(sentence) = sentence(record) {
         output::note(&format!("belljar: {sentence}"));
+    }
+    if is_bare(record) {
+        output::note(&format!("belljar: nothing isolated this script (executor {})", record.executor));
     }
     if !answer.recorded {
         output::note("belljar: the outcome could NOT be recorded; see the log");
@@ -89,6 +93,14 @@ fn sentence(record: &ExecutionRecord) -> Option<String> {
         Status::Failed => record.signal.map(|signal| format!("signal {signal} ended the script")),
         _ => None,
     }
+}
+
+/// Whether the report says of every control that it is missing.
+fn is_bare(record: &ExecutionRecord) -> bool {
+    let controls = record.isolation["controls"].as_object();
+    controls.is_some_and(|controls| {
+        !controls.is_empty() && controls.values().all(|finding| finding["state"] == State::Missing.as_str())
+    })
 }
 
 fn summary(record: &ExecutionRecord) -> String {
