@@ -33,6 +33,8 @@ pub(crate) fn run_task() -> Result<()> {
         .args(["clippy", "--workspace", "--all-targets", "--locked"])
         .args(FEATURES)
         .args(["--", "-D", "warnings"]))?;
+    step("documentation");
+    run(cargo().args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("tests");
     run(cargo().args(["build", "--workspace", "--locked"]).args(FEATURES))?;
     run(cargo().args(["test", "--workspace", "--exclude", "belljar-attacks", "--locked"]).args(FEATURES))?;

@@ -1,6 +1,6 @@
 //! The host side of isolation.
 //!
-//! A [`Driver`] makes single-use sandboxes: it writes down what a run may see and use ([`policy`] and
+//! A [`Driver`] makes single-use sandboxes: it writes down what a run may see and use (`policy` and
 //! order), has them made by a launcher, moves the script's bytes, ends everything and reads the counters.
 //! What stands inside is `init`, which is embedded here. A [`LocalDriver`] runs scripts without any of the
 //! walls, on the same channels, with `init` as their shepherd.

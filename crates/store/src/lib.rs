@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A change is acknowledged only after its commit reached the disk, together with its audit entry. Many
-//! changes that wait at the same moment share one commit ([`writer`]). Several processes may use one
+//! changes that wait at the same moment share one commit (`writer`). Several processes may use one
 //! state folder; SQLite's own lock orders their commits.
 
 mod audit;

@@ -1,57 +1,24 @@
-//! Composition: what a service is made of, checked as a whole before anything starts.
+//! Composition: what a service is made of. Nothing is checked until it is built.
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
-use belljar_executor::{Executor, Interpreter, Report, Requirement, SkillName};
+use belljar_executor::{Executor, Requirement};
 
-use super::Belljar;
-use crate::health::Health;
-use crate::options::{OptionsDraft, UnknownRuntimes};
+use crate::options::OptionsDraft;
 use crate::ports::Ports;
-use crate::run::{AccessDenials, Slots, World, close_orphan};
 use crate::skill::SkillFolder;
-
-/// How often the executor is probed.
-const PROBE_INTERVAL: Duration = Duration::from_secs(60);
-
-/// Everything that keeps a service from starting, together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StartError {
-    faults: Vec<String>,
-}
-
-impl StartError {
-    /// One sentence a fault.
-    #[must_use]
-    pub fn faults(&self) -> &[String] {
-        &self.faults
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.faults.len();
-        write!(formatter, "the service cannot start, for {count} reason{}:", if count == 1 { "" } else { "s" })?;
-        self.faults.iter().try_for_each(|fault| write!(formatter, "\n  - {fault}"))
-    }
-}
-
-impl std::error::Error for StartError {}
 
 /// Describes a service.
 #[derive(Debug)]
 pub struct Builder {
-    draft: OptionsDraft,
-    ports: Option<Ports>,
-    default_executor: Option<Arc<dyn Executor>>,
-    executors: Vec<Arc<dyn Executor>>,
-    require_custom: bool,
-    registered: Vec<SkillFolder>,
-    faults: Vec<String>,
+    pub(super) draft: OptionsDraft,
+    pub(super) ports: Option<Ports>,
+    pub(super) default_executor: Option<Arc<dyn Executor>>,
+    pub(super) executors: Vec<Arc<dyn Executor>>,
+    pub(super) require_custom: bool,
+    pub(super) registered: Vec<SkillFolder>,
+    pub(super) faults: Vec<String>,
 }
 
 impl Builder {
@@ -69,41 +36,90 @@ impl Builder {
     }
 
     /// Takes these options, replacing what was said before.
+    ///
+    /// ```
+    /// use belljar_core::Belljar;
+    /// use belljar_core::options::OptionsDraft;
+    ///
+    /// let draft = OptionsDraft { timeout_max_seconds: 300, max_concurrent_total: 16, ..OptionsDraft::default() };
+    /// let builder = Belljar::builder().options(draft).enable();
+    /// ```
     #[must_use]
     pub fn options(mut self, draft: OptionsDraft) -> Self {
         self.draft = draft;
         self
     }
 
-    /// Turns script execution on.
+    /// Turns script execution on. Without it nothing runs, and nothing that concerns scripts is checked.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use belljar_core::Belljar;
+    ///
+    /// let error = Belljar::builder().enable().build().await.unwrap_err();
+    /// // All that is missing is told at once.
+    /// for part in ["no executor", "no store", "platform_isolation_acknowledged"] {
+    ///     assert!(error.to_string().contains(part), "{error}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub const fn enable(mut self) -> Self {
         self.draft.enabled = true;
         self
     }
 
-    /// Says that somebody answers for the isolation: it cannot be verified from outside.
+    /// Says that somebody answers for the isolation: it cannot be verified from outside, whatever the executor.
+    ///
+    /// ```
+    /// let builder = belljar_core::Belljar::builder().enable().acknowledge_platform_isolation();
+    /// ```
     #[must_use]
     pub const fn acknowledge_platform_isolation(mut self) -> Self {
         self.draft.platform_isolation_acknowledged = true;
         self
     }
 
-    /// Lets stored scripts run.
+    /// Lets stored scripts run, registered ones too; the scripts of file skills need it not.
+    ///
+    /// ```
+    /// let builder = belljar_core::Belljar::builder().enable().allow_stored_scripts();
+    /// ```
     #[must_use]
     pub const fn allow_stored_scripts(mut self) -> Self {
         self.draft.allow_stored_scripts = true;
         self
     }
 
-    /// Allows a language: its key, and the runtime name or interpreter path that runs it.
+    /// Allows a language: its key, and the runtime name or interpreter path that runs it. A value with a `/`
+    /// is a path; any other is a name that the executor must know.
+    ///
+    /// ```
+    /// let builder = belljar_core::Belljar::builder().interpreter("py", "python-3.12").interpreter("sh", "/usr/bin/dash");
+    /// ```
     #[must_use]
     pub fn interpreter(mut self, language: &str, value: &str) -> Self {
         self.draft.interpreters.insert(language.to_owned(), value.to_owned());
         self
     }
 
-    /// The ports.
+    /// Where skills, grants, the trail and records are kept. `belljar-store` has them over SQLite.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use belljar_core::Belljar;
+    /// use belljar_store::{Store, StoreOptions};
+    ///
+    /// # let state = tempfile::tempdir()?;
+    /// let store = Store::open(StoreOptions::new(state.path())).await?;
+    /// let belljar = Belljar::builder().ports(store.ports()).build().await?;
+    /// assert!(!belljar.options().enabled(), "nothing runs until it is enabled");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn ports(mut self, ports: Ports) -> Self {
         self.ports = Some(ports);
@@ -111,6 +127,24 @@ impl Builder {
     }
 
     /// What a distribution brings; any other executor wins over it, set before or after.
+    ///
+    /// ```
+    /// # use belljar_core::Belljar;
+    /// # use belljar_executor::{Cancel, ExecutionRequest, Executor, ExecutorError, Outcome};
+    /// # #[derive(Debug)]
+    /// # struct Runner;
+    /// # #[belljar_executor::async_trait]
+    /// # impl Executor for Runner {
+    /// #     fn name(&self) -> &str { "runner" }
+    /// #     async fn execute(&self, _: ExecutionRequest, _: Cancel) -> Result<Outcome, ExecutorError> {
+    /// #         Err(ExecutorError::unsupported_origin())
+    /// #     }
+    /// # }
+    /// // In a distribution:
+    /// let builder = Belljar::builder().default_executor(Runner);
+    /// // Whoever builds on it adds theirs:
+    /// let builder = builder.executor(Runner);
+    /// ```
     #[must_use]
     pub fn default_executor(mut self, executor: impl Executor) -> Self {
         self.default_executor = Some(Arc::new(executor));
@@ -118,13 +152,58 @@ impl Builder {
     }
 
     /// The executor to use. Naming two is a start-up error.
+    ///
+    /// ```
+    /// # use belljar_core::Belljar;
+    /// # use belljar_executor::{Cancel, ExecutionRequest, Executor, ExecutorError, Outcome};
+    /// # #[derive(Debug)]
+    /// # struct Runner;
+    /// # #[belljar_executor::async_trait]
+    /// # impl Executor for Runner {
+    /// #     fn name(&self) -> &str { "runner" }
+    /// #     async fn execute(&self, _: ExecutionRequest, _: Cancel) -> Result<Outcome, ExecutorError> {
+    /// #         Err(ExecutorError::unsupported_origin())
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let state = tempfile::tempdir()?;
+    /// # let ports = belljar_store::Store::open(belljar_store::StoreOptions::new(state.path())).await?.ports();
+    /// let belljar = Belljar::builder().executor(Runner).ports(ports.clone()).build().await?;
+    /// assert_eq!(belljar.executor_name(), "runner");
+    /// let twice = Belljar::builder().executor(Runner).executor(Runner).ports(ports).build().await;
+    /// assert!(twice.unwrap_err().to_string().contains("two executors"));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn executor(mut self, executor: impl Executor) -> Self {
         self.executors.push(Arc::new(executor));
         self
     }
 
-    /// Fails the start while the default executor is what resolves.
+    /// Fails the start while the default executor is what resolves: a guard for programs that must not run
+    /// scripts where the distribution would.
+    ///
+    /// ```
+    /// # use belljar_core::Belljar;
+    /// # use belljar_executor::{Cancel, ExecutionRequest, Executor, ExecutorError, Outcome};
+    /// # #[derive(Debug)]
+    /// # struct Runner;
+    /// # #[belljar_executor::async_trait]
+    /// # impl Executor for Runner {
+    /// #     fn name(&self) -> &str { "runner" }
+    /// #     async fn execute(&self, _: ExecutionRequest, _: Cancel) -> Result<Outcome, ExecutorError> {
+    /// #         Err(ExecutorError::unsupported_origin())
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let error = Belljar::builder().default_executor(Runner).require_custom_executor().build().await.unwrap_err();
+    /// assert!(error.to_string().contains("the seam `Executor` resolves to the default `runner`"), "{error}");
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub const fn require_custom_executor(mut self) -> Self {
         self.require_custom = true;
@@ -134,6 +213,16 @@ impl Builder {
     /// Registers a skill that comes with the program: every tenant sees it, before any stored or file skill
     /// of its name. Its scripts count as stored ones and need a grant like them. Two of one name are a
     /// start-up error.
+    ///
+    /// ```
+    /// use belljar_core::Belljar;
+    /// use belljar_core::skill::{Strictness, from_files};
+    ///
+    /// let index = b"---\nname: greeting\ndescription: Says hello. Use when somebody arrives.\n---\n";
+    /// let files = [("SKILL.md", &index[..]), ("scripts/hello.sh", b"echo hello\n")];
+    /// let skill = from_files(files, Strictness::Strict).expect("a skill");
+    /// let builder = Belljar::builder().register_skill(skill);
+    /// ```
     #[must_use]
     pub fn register_skill(mut self, skill: SkillFolder) -> Self {
         self.registered.push(skill);
@@ -142,6 +231,10 @@ impl Builder {
 
     /// Adds a folder of file skills: each skill is a folder named like it, in the root or one level below.
     /// The path is absolute. What a root holds is read anew for every run.
+    ///
+    /// ```
+    /// let builder = belljar_core::Belljar::builder().skill_root("/srv/skills").pin_file_scripts();
+    /// ```
     #[must_use]
     pub fn skill_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.draft.skill_roots.push(root.into());
@@ -157,6 +250,19 @@ impl Builder {
 
     /// What the executor's report must say for anything to run. An executor that isolates nothing needs
     /// [`Requirement::only`] with no minimums: somebody has to say that this is wanted.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use belljar_core::Belljar;
+    /// use belljar_executor::{Control, Minimum, Requirement};
+    ///
+    /// // More than the default:
+    /// let memory = BTreeMap::from([(Control::Memory, Minimum::Enforced)]);
+    /// let builder = Belljar::builder().require_isolation(Requirement::with(&memory));
+    /// // Nothing at all, for scripts that their author trusts:
+    /// let builder = Belljar::builder().require_isolation(Requirement::only(&BTreeMap::new()));
+    /// ```
     #[must_use]
     pub fn require_isolation(mut self, requirement: Requirement) -> Self {
         self.draft.require = requirement;
@@ -169,162 +275,5 @@ impl Builder {
     pub fn faults(mut self, faults: impl IntoIterator<Item = String>) -> Self {
         self.faults.extend(faults);
         self
-    }
-
-    /// Checks everything, probes the executor, closes what a dead process left open, and starts.
-    ///
-    /// # Errors
-    /// All faults together.
-    pub async fn build(self) -> Result<Belljar, StartError> {
-        let mut faults = if self.draft.enabled { self.faults.clone() } else { Vec::new() };
-        let executor = self.resolve_executor(&mut faults);
-        let registered = register(self.registered, &mut faults);
-        let ports = self.ports;
-        if ports.is_none() {
-            faults.push("no store: give the builder its ports".to_owned());
-        }
-        let health = Health::new(self.draft.require.clone());
-        let report = match &executor {
-            Some(executor) if self.draft.enabled => health.probe(&**executor).await.ok(),
-            _ => None,
-        };
-        if let Some((report, executor)) = report.as_deref().zip(executor.as_deref())
-            && self.draft.unknown_runtimes == UnknownRuntimes::Refuse
-        {
-            refuse_unknown_runtimes(&self.draft.interpreters, report, executor.name(), &mut faults);
-        }
-        let leave_out = self.draft.unknown_runtimes == UnknownRuntimes::LeaveOut;
-        let options = self.draft.check().map_err(|more| faults.extend(more)).ok();
-        let (Some(mut options), Some(ports), Some(executor)) = (options, ports, executor) else {
-            return Err(StartError { faults });
-        };
-        if let Some(report) = report.filter(|_| leave_out) {
-            options.retain_interpreters(|interpreter| knows(&report, interpreter));
-        }
-        if !faults.is_empty() {
-            return Err(StartError { faults });
-        }
-        let slots = Slots::new(options.max_concurrent_per_tenant(), options.max_concurrent_total());
-        let (meter, access_denials) = (Arc::default(), AccessDenials::default());
-        let world = Arc::new(World { ports, options, executor, registered, slots, health, meter, access_denials });
-        close_lost_runs(&world).await?;
-        tokio::spawn(keep_probing(Arc::downgrade(&world)));
-        Ok(Belljar { world })
-    }
-
-    fn resolve_executor(&self, faults: &mut Vec<String>) -> Option<Arc<dyn Executor>> {
-        if let [first, second, ..] = &self.executors[..] {
-            faults.push(format!("two executors were given, {} and {}: give one", first.name(), second.name()));
-        }
-        if let Some(custom) = self.executors.first() {
-            return Some(Arc::clone(custom));
-        }
-        match &self.default_executor {
-            Some(default) if self.require_custom => {
-                faults.push(format!(
-                    "require_custom_executor: the seam `Executor` resolves to the default `{}`; give the builder yours with \
-                     `.executor(…)`, or drop the requirement",
-                    default.name()
-                ));
-                Some(Arc::clone(default))
-            }
-            Some(default) => Some(Arc::clone(default)),
-            None if self.draft.enabled => {
-                faults.push("no executor: give the builder one with `.executor(…)`".to_owned());
-                None
-            }
-            None => Some(Arc::new(NoExecutor)),
-        }
-    }
-}
-
-fn register(skills: Vec<SkillFolder>, faults: &mut Vec<String>) -> BTreeMap<SkillName, Arc<SkillFolder>> {
-    let mut registered = BTreeMap::new();
-    for skill in skills {
-        let name = skill.manifest.name.clone();
-        if registered.insert(name.clone(), Arc::new(skill)).is_some() {
-            faults.push(format!("two registered skills have the name {name}: rename one"));
-        }
-    }
-    registered
-}
-
-fn knows(report: &Report, interpreter: &Interpreter) -> bool {
-    match (interpreter, &report.runtimes) {
-        (Interpreter::Runtime(name), Some(known)) => known.contains_key(name),
-        _ => true,
-    }
-}
-
-fn refuse_unknown_runtimes(
-    interpreters: &BTreeMap<String, String>,
-    report: &Report,
-    executor: &str,
-    faults: &mut Vec<String>,
-) {
-    let Some(known) = &report.runtimes else { return };
-    let known: Vec<_> = known.keys().map(belljar_executor::RuntimeName::as_str).collect();
-    for (language, value) in interpreters {
-        // What cannot be parsed is told by the check of the options.
-        if Interpreter::parse(value).is_ok_and(|interpreter| !knows(report, &interpreter)) {
-            faults.push(format!(
-                "interpreters.{language} = \"{value}\": the executor {executor} knows no such runtime (it knows {})",
-                known.join(", ")
-            ));
-        }
-    }
-}
-
-/// A run whose process died is closed as lost, and only such a run.
-async fn close_lost_runs(world: &World) -> Result<(), StartError> {
-    let fault = |error: crate::ports::StoreError| {
-        let source = std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
-        StartError { faults: vec![format!("runs that a dead process left open cannot be closed: {error}{source}")] }
-    };
-    for record in world.ports.executions.orphans().await.map_err(fault)? {
-        let id = record.execution_id.clone();
-        if close_orphan(world, record).await.map_err(fault)? {
-            tracing::warn!(execution_id = %id, "closed a run that a dead process left open");
-        }
-    }
-    Ok(())
-}
-
-async fn keep_probing(world: Weak<World>) {
-    loop {
-        if let Some(world) = world.upgrade() {
-            let health = Arc::clone(&world.health.changed);
-            drop(world);
-            tokio::select! {
-                () = tokio::time::sleep(PROBE_INTERVAL) => {}
-                () = health.notified() => {}
-            }
-        }
-        let Some(world) = world.upgrade() else { return };
-        if let Err(unavailable) = world.health.probe(&*world.executor).await {
-            tracing::error!(%unavailable, remedy = unavailable.remedy, "the executor is not ready");
-            drop(world);
-            tokio::time::sleep(Duration::from_secs(1)).await;
-        }
-    }
-}
-
-/// Stands in while script execution is off and nobody gave an executor. The first gate is closed, so
-/// nothing ever reaches it; if something did, it would be refused.
-#[derive(Debug)]
-struct NoExecutor;
-
-#[async_trait::async_trait]
-impl Executor for NoExecutor {
-    fn name(&self) -> &'static str {
-        "none"
-    }
-
-    async fn execute(
-        &self,
-        _request: belljar_executor::ExecutionRequest,
-        _cancel: belljar_executor::Cancel,
-    ) -> Result<belljar_executor::Outcome, belljar_executor::ExecutorError> {
-        Err(belljar_executor::ExecutorError::unavailable("no executor is configured"))
     }
 }

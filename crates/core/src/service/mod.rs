@@ -7,6 +7,7 @@ mod grants;
 mod pauses;
 mod plan;
 mod skills;
+mod start;
 
 use std::sync::Arc;
 
@@ -14,10 +15,11 @@ use belljar_executor::{Cancel, Report, Unavailable};
 use tracing::Instrument;
 
 pub use audit::AuditPage;
-pub use builder::{Builder, StartError};
+pub use builder::Builder;
 pub use grants::{GrantRequest, PinnedScript, Pins, Revocation};
 pub use plan::Plan;
 pub use skills::{ListedSkill, SkillDetails};
+pub use start::StartError;
 
 use crate::caller::{Caller, Scope};
 use crate::code::Code;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use belljar_core::Belljar;
 use belljar_core::options::OptionsDraft;
+use belljar_core::{Belljar, Builder};
 use belljar_executor::{Control, Finding, Minimum, Report, Requirement, RuntimeName};
 use tempfile::TempDir;
 
@@ -60,13 +60,63 @@ async fn the_users_executor_wins_in_any_order_and_two_are_a_fault() {
     let folder = TempDir::new().unwrap();
     let (ports, _) = ports(folder.path()).await;
     let builder = || Belljar::builder().options(options()).ports(ports.clone());
-    let (own, default) = (Scripted::exits(0), Scripted::exits(0));
-    builder().executor(own.clone()).default_executor(default.clone()).require_custom_executor().build().await.unwrap();
-    builder().default_executor(default.clone()).executor(own.clone()).require_custom_executor().build().await.unwrap();
-    let error = builder().executor(own.clone()).executor(own).build().await.unwrap_err().to_string();
-    assert!(error.contains("two executors"), "{error}");
-    let error = builder().default_executor(default).require_custom_executor().build().await.unwrap_err().to_string();
-    assert!(error.contains("Executor") && error.contains("scripted") && error.contains(".executor("), "{error}");
+    let (own, default) = (Scripted::exits(7), Scripted::exits(0));
+    let step = |builder: Builder, step| match step {
+        Step::Own => builder.executor(own.clone()),
+        Step::Default => builder.default_executor(default.clone()),
+        Step::Require => builder.require_custom_executor(),
+    };
+    for order in ORDERS {
+        order.into_iter().fold(builder(), step).build().await.unwrap_or_else(|error| panic!("{order:?}: {error}"));
+        // The same without the user's own: the requirement is broken, in whatever order it was said.
+        let without = order.into_iter().filter(|step| *step != Step::Own).fold(builder(), step);
+        let error = without.build().await.unwrap_err().to_string();
+        for part in ["the seam `Executor`", "the default `scripted`", "`.executor(…)`"] {
+            assert!(error.contains(part), "{order:?}: {part} is missing in {error}");
+        }
+        let twice = order.into_iter().fold(builder(), step).executor(own.clone()).build().await;
+        assert!(twice.unwrap_err().to_string().contains("two executors"), "{order:?}");
+    }
+    let none = builder().require_custom_executor().build().await.unwrap_err().to_string();
+    assert!(none.contains("no executor"), "{none}");
+}
+
+/// A step of a composition that says something of the executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Own,
+    Default,
+    Require,
+}
+
+/// Every order of the three.
+const ORDERS: [[Step; 3]; 6] = [
+    [Step::Own, Step::Default, Step::Require],
+    [Step::Own, Step::Require, Step::Default],
+    [Step::Default, Step::Own, Step::Require],
+    [Step::Default, Step::Require, Step::Own],
+    [Step::Require, Step::Own, Step::Default],
+    [Step::Require, Step::Default, Step::Own],
+];
+
+#[tokio::test]
+async fn in_any_order_it_is_the_users_executor_that_runs() {
+    for own_first in [true, false] {
+        let folder = TempDir::new().unwrap();
+        let (ports, clock) = ports(folder.path()).await;
+        let (own, default) = (Scripted::exits(7), Scripted::exits(0));
+        let builder = Belljar::builder().options(options()).ports(ports.clone());
+        let builder = if own_first {
+            builder.executor(own.clone()).default_executor(default.clone())
+        } else {
+            builder.default_executor(default.clone()).executor(own.clone())
+        };
+        let belljar = builder.build().await.unwrap();
+        let world = TestWorld { belljar, executor: own, clock, ports, folder };
+        world.ready().await;
+        let answer = world.belljar.execute(&caller(), call()).await.unwrap();
+        assert_eq!((answer.record.exit_code, default.calls()), (Some(7), 0));
+    }
 }
 
 #[tokio::test]
