@@ -37,6 +37,8 @@
 //! bounds are seconds where an executor takes hundredths.
 
 mod body;
+#[cfg(all(feature = "broken-executors", target_os = "linux"))]
+pub mod broken;
 mod clause;
 pub mod core;
 mod coverage;

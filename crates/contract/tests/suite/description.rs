@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use belljar_contract::{Body, Clause, Coverage, CoverageError, Level, Subject, Verdict, run};
 use belljar_executor::{Cancel, Captured, ExecutionRequest, Executor, ExecutorError, Outcome};
 
-use crate::reference::Reference;
+use belljar_contract::broken::Reference;
 
 /// An executor for a language of its own: it prints the script's text.
 #[derive(Debug)]

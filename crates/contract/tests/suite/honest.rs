@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use belljar_contract::Subject;
 
-use crate::reference::Reference;
+use belljar_contract::broken::Reference;
 
 belljar_contract::contract_tests! { strict, Subject::new(Arc::new(Reference::new(None)), "sh") }
 

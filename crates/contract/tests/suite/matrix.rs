@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
+use belljar_contract::broken::{BROADLY_BROKEN, BROKEN, Defect, Reference};
 use belljar_contract::{Clause, Level, Subject, run};
-
-use crate::broken::{BROADLY_BROKEN, BROKEN, Defect};
-use crate::reference::Reference;
 
 async fn failed(defect: Defect) -> (Vec<&'static str>, String) {
     let subject = Subject::new(Arc::new(Reference::new(Some(defect))), "sh");

@@ -1,45 +1,79 @@
-//! The ways in which the reference executor can be broken, and which clause finds each.
+//! The ways in which an executor can be broken, and which clause finds each.
 
 /// A defect, named as its author would defend it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Defect {
+#[non_exhaustive]
+pub enum Defect {
+    /// Strips white space at the ends of the arguments.
     TrimsArguments,
+    /// Without arguments, keeps standard input open.
     LeavesInputOpen,
+    /// Refuses a script without content.
     RefusesEmptyScript,
+    /// Adds standard error to standard output.
     MixesStreams,
+    /// Tells every failure as exit code 1.
     HidesExitCode,
+    /// Writes a notice into what it cuts.
     AddsNotice,
+    /// Reads no further than the cap, so that the script waits for ever.
     StopsReadingAtCap,
+    /// Ends a time-out in an error.
     TimeOutIsAnError,
+    /// Throws away what was written before a time-out.
     TimeOutLosesOutput,
+    /// Ends a cancellation in a result.
     CancellationIsAResult,
+    /// Passes on the host's variables.
     InheritsEnvironment,
+    /// Sets no `TRACON_SKILL_NAME`.
     ForgetsSkillName,
+    /// Names the temporary folder after the script.
     FolderByScriptName,
+    /// Names the temporary folder after the skill.
     FolderBySkillName,
+    /// Runs what lies at the path of a stored request.
     RunsThePath,
+    /// Runs one script after another.
     OneAtATime,
+    /// Takes exactly the cap for truncation.
     MarksExactCap,
+    /// Leaves out bytes that are no text.
     DropsInvalidBytes,
+    /// Writes all input before it looks at the deadline.
     WritesInputBeforeDeadline,
+    /// Takes input that nobody read for a fault.
     BrokenPipeIsAFault,
+    /// Waits for whoever holds the output open.
     WaitsForEndOfOutput,
+    /// Leaves what the script started.
     LeavesDaemons,
+    /// Sends TERM and waits.
     OnlyAsksToEnd,
+    /// Runs a request whose token has fired.
     RunsWhatWasCancelled,
+    /// Answers a cancellation and kills later.
     AnswersBeforeAllIsGone,
+    /// Goes on when it is dropped.
     SurvivesBeingDropped,
+    /// Leaves the temporary folder.
     LeavesTemp,
+    /// Refuses a file script with the wrong error.
     FileOriginIsAFault,
+    /// Takes a script's name for a file name.
     TakesNameForFileName,
+    /// Runs `sh` for an interpreter that it does not know.
     RunsUnknownInterpreters,
+    /// Tells no usage.
     TellsNoUsage,
+    /// Tells a signal as an exit code.
     HidesSignal,
+    /// Panics.
     Panics,
 }
 
 /// Every defect with the one clause that it breaks.
-pub(crate) const BROKEN: &[(Defect, &str)] = &[
+pub const BROKEN: &[(Defect, &str)] = &[
     (Defect::TrimsArguments, "arguments_reach_stdin"),
     (Defect::LeavesInputOpen, "absent_arguments_close_stdin"),
     (Defect::RefusesEmptyScript, "empty_script_exits_0"),
@@ -75,7 +109,7 @@ pub(crate) const BROKEN: &[(Defect, &str)] = &[
 ];
 
 /// Defects so broad that they break more than one clause.
-pub(crate) const BROADLY_BROKEN: &[(Defect, &[&str])] = &[(
+pub const BROADLY_BROKEN: &[(Defect, &[&str])] = &[(
     Defect::TimeOutIsAnError,
     &["time_out_is_a_result", "input_never_read_does_not_stall", "ignored_term_still_ends"],
 )];

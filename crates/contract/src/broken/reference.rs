@@ -9,18 +9,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use belljar_executor::{Cancel, ExecutionRequest, Executor, ExecutorError, Origin, Outcome, RequestParts, Usage};
+use belljar_executor::{
+    Cancel, ExecutionRequest, Executor, ExecutorError, Origin, Outcome, RequestParts, Usage, async_trait,
+};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
-use crate::broken::Defect;
-use crate::streams::{Streams, feed};
-use crate::traces::{Traces, kill_all};
+use super::defect::Defect;
+use super::streams::{Streams, feed};
+use super::traces::{Traces, kill_all};
 
 /// The reference executor, honest or with one defect.
 #[derive(Debug)]
-pub(crate) struct Reference {
+pub struct Reference {
     defect: Option<Defect>,
     base: TempDir,
     turn: tokio::sync::Mutex<()>,
@@ -35,7 +36,12 @@ enum End {
 }
 
 impl Reference {
-    pub(crate) fn new(defect: Option<Defect>) -> Self {
+    /// Without a defect it is honest.
+    ///
+    /// # Panics
+    /// When this host has no place for temporary files.
+    #[must_use]
+    pub fn new(defect: Option<Defect>) -> Self {
         let base = tempfile::Builder::new().prefix("contract").tempdir().unwrap();
         Self { defect, base, turn: tokio::sync::Mutex::default(), folders: Arc::default() }
     }
