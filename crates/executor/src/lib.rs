@@ -36,6 +36,7 @@ mod report;
 mod request;
 mod requirement;
 mod tree;
+pub mod wire;
 
 pub use cancel::Cancel;
 pub use cap::{Captured, cap_bytes, cap_text};

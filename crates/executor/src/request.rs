@@ -169,14 +169,15 @@ impl fmt::Display for ExecutionRequest {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    #[test]
-    fn a_logged_request_holds_no_content_argument_or_file() {
-        let secret = "hunter2";
+    const SECRET: &str = "hunter2";
+
+    /// A request whose content, arguments and files are a secret.
+    pub(crate) fn request() -> ExecutionRequest {
         let path = LogicalPath::parse("scripts/a.sh").unwrap();
-        let request = ExecutionRequest::new(RequestParts {
+        ExecutionRequest::new(RequestParts {
             tenant_id: TenantId::parse("local").unwrap(),
             run_id: None,
             execution_id: ExecutionId::parse("e1").unwrap(),
@@ -187,19 +188,24 @@ mod tests {
             interpreter: Interpreter::parse("sh").unwrap(),
             language: LanguageKey::parse("sh").unwrap(),
             extension: "sh".into(),
-            content: secret.into(),
+            content: SECRET.into(),
             source_path: None,
-            arguments_json: Some(secret.into()),
-            argv: vec![secret.into()],
+            arguments_json: Some(SECRET.into()),
+            argv: vec![SECRET.into()],
             cwd: WorkingDirectory::Workspace,
-            files: FileTree::new(BTreeMap::from([(path, Arc::from(secret.as_bytes()))])),
+            files: FileTree::new(BTreeMap::from([(path, Arc::from(SECRET.as_bytes()))])),
             limits_class: LimitsClass::parse("standard").unwrap(),
             limits: Limits::default(),
             timeout: Duration::from_secs(1),
             max_output_bytes: 1,
-        });
+        })
+    }
+
+    #[test]
+    fn a_logged_request_holds_no_content_argument_or_file() {
+        let request = request();
         for text in [format!("{request:?}"), format!("{request:#?}"), format!("{request}")] {
-            assert!(!text.contains(secret), "{text}");
+            assert!(!text.contains(SECRET), "{text}");
             assert!(text.contains("e1"), "{text}");
         }
     }
