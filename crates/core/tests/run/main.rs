@@ -11,4 +11,5 @@ mod faults;
 mod file_skills;
 mod gates;
 mod grants;
+mod hostile;
 mod support;
