@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::{cargo, say, text};
 
 /// Every package of the workspace and what it may link. Tests may use more.
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 12] = [
     ("belljar-executor", &[]),
     ("belljar-contract", &["belljar-executor"]),
     ("belljar-core", &["belljar-executor"]),
@@ -18,6 +18,7 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("belljar-executors", &["belljar-executor", "belljar-sandbox"]),
     ("belljar", &["belljar-core", "belljar-executor", "belljar-executors", "belljar-store"]),
     ("belljar-attacks", &[]),
+    ("belljar-example-runner-client", &["belljar-executor"]),
     ("belljar-example-embed", &["belljar-core", "belljar-executor", "belljar-store"]),
     ("xtask", &[]),
 ];

@@ -16,7 +16,7 @@ use crate::{directions, setup};
 const FEATURES: [&str; 2] = ["--features", "belljar/crash-points"];
 
 /// Packages whose tests run again as an ordinary user.
-const AS_ORDINARY: [&str; 3] = ["belljar-executors", "belljar-store", "belljar"];
+const AS_ORDINARY: [&str; 4] = ["belljar-executors", "belljar-store", "belljar", "belljar-example-runner-client"];
 
 /// The ordinary user: a number without account or groups.
 const ORDINARY: &str = "4242";

@@ -12,6 +12,9 @@
 //! known must make sense: a source that is not the one of its digest, or an answer with both an exit code and
 //! a time-out, or with neither, cannot be read.
 //!
+//! Optional fields of ours, never required and ignored by others: `skillName` of a request; `stdoutTruncated` and
+//! `stderrTruncated` of an answer, where `truncated` alone does not say which stream was cut.
+//!
 //! The form carries a script alone: neither arguments of a command line nor further files of the skill.
 
 mod answer;

@@ -20,6 +20,16 @@ pub struct WireAnswer {
     standard_error: String,
     truncated: bool,
     timed_out: bool,
+    #[serde(flatten)]
+    cut: Option<Cut>,
+}
+
+/// Which stream was cut. Optional: the published form has one flag for both.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Cut {
+    stdout_truncated: bool,
+    stderr_truncated: bool,
 }
 
 impl WireAnswer {
@@ -37,23 +47,32 @@ impl WireAnswer {
             standard_error: stderr.text.clone(),
             truncated: stdout.truncated || stderr.truncated,
             timed_out,
+            cut: Some(Cut { stdout_truncated: stdout.truncated, stderr_truncated: stderr.truncated }),
         }
     }
 
     /// The outcome, for a run with this cap of each stream.
     ///
-    /// The form has one flag for both streams. A stream that reaches the cap, less the rest of one character,
-    /// may be what was cut; where none does, the runner cut shorter and both are marked.
+    /// A runner that says only that something was cut does not say what: then the streams that reach the cap,
+    /// less the rest of one character, are marked, and both where none does.
     #[must_use]
     pub fn into_outcome(self, cap: usize) -> Outcome {
-        let reaches = |text: &str| text.len() + LONGEST_CHARACTER > cap;
-        let (out, err) = (reaches(&self.standard_output), reaches(&self.standard_error));
-        let neither = !out && !err;
-        let stdout = Captured { text: self.standard_output, truncated: self.truncated && (out || neither) };
-        let stderr = Captured { text: self.standard_error, truncated: self.truncated && (err || neither) };
+        let Cut { stdout_truncated, stderr_truncated } = self.cut.unwrap_or_else(|| self.guessed(cap));
+        let stdout = Captured { text: self.standard_output, truncated: stdout_truncated };
+        let stderr = Captured { text: self.standard_error, truncated: stderr_truncated };
         match self.exit_code {
             Some(code) => Outcome::exited(code, stdout, stderr),
             None => Outcome::timed_out(stdout, stderr),
+        }
+    }
+
+    fn guessed(&self, cap: usize) -> Cut {
+        let reaches = |text: &str| text.len() + LONGEST_CHARACTER > cap;
+        let (out, err) = (reaches(&self.standard_output), reaches(&self.standard_error));
+        let neither = !out && !err;
+        Cut {
+            stdout_truncated: self.truncated && (out || neither),
+            stderr_truncated: self.truncated && (err || neither),
         }
     }
 }
@@ -90,12 +109,15 @@ impl<'de> Visitor<'de> for Reading {
         let mut exit_code: Option<Option<i32>> = None;
         let (mut stdout, mut stderr): (Option<String>, Option<String>) = (None, None);
         let (mut truncated, mut timed_out): (Option<bool>, Option<bool>) = (None, None);
+        let (mut out_cut, mut err_cut): (Option<bool>, Option<bool>) = (None, None);
         fields!(map {
             "exitcode" => exit_code,
             "standardoutput" => stdout,
             "standarderror" => stderr,
             "truncated" => truncated,
             "timedout" => timed_out,
+            "stdouttruncated" => out_cut,
+            "stderrtruncated" => err_cut,
         });
         let missing = A::Error::missing_field;
         let answer = WireAnswer {
@@ -104,7 +126,13 @@ impl<'de> Visitor<'de> for Reading {
             standard_error: stderr.ok_or_else(|| missing("standardError"))?,
             truncated: truncated.ok_or_else(|| missing("truncated"))?,
             timed_out: timed_out.ok_or_else(|| missing("timedOut"))?,
+            cut: out_cut
+                .zip(err_cut)
+                .map(|(stdout_truncated, stderr_truncated)| Cut { stdout_truncated, stderr_truncated }),
         };
+        if answer.cut.is_some_and(|cut| (cut.stdout_truncated || cut.stderr_truncated) != answer.truncated) {
+            return Err(A::Error::custom("the flags of the two streams contradict the one for both"));
+        }
         match (answer.exit_code, answer.timed_out) {
             (Some(_), true) => Err(A::Error::custom("both an exit code and a time-out")),
             (None, false) => Err(A::Error::custom("neither an exit code nor a time-out")),
@@ -129,12 +157,13 @@ mod tests {
         let text = |text: &str| Captured { text: text.into(), truncated: false };
         let answer = WireAnswer::of(&Outcome::exited(7, text("a\u{e9}"), text("b")));
         let written = serde_json::to_string(&answer).unwrap();
-        assert_eq!(written, GOOD.replace("\\u00e9", "\u{e9}"));
+        let whole = GOOD.replace('}', ",\"stdoutTruncated\":false,\"stderrTruncated\":false}");
+        assert_eq!(written, whole.replace("\\u00e9", "\u{e9}"));
         assert_eq!(read(&written), Ok(answer));
         let timed_out = serde_json::to_string(&WireAnswer::of(&Outcome::timed_out(text("x"), text("")))).unwrap();
         assert_eq!(
             timed_out,
-            r#"{"exitCode":null,"standardOutput":"x","standardError":"","truncated":false,"timedOut":true}"#
+            r#"{"exitCode":null,"standardOutput":"x","standardError":"","truncated":false,"timedOut":true,"stdoutTruncated":false,"stderrTruncated":false}"#
         );
         assert!(matches!(read(&timed_out).unwrap().into_outcome(10).ending(), Ending::TimedOut));
         let signalled = WireAnswer::of(&Outcome::signalled(9, text(""), text(""))).into_outcome(10);
@@ -164,6 +193,7 @@ mod tests {
             ("\"truncated\":false,", "", "missing field `truncated`"),
             (",\"timedOut\":false", "", "missing field `timedOut`"),
             ("\"timedOut\":false}", "\"timedOut\":false", "EOF"),
+            ("}", ",\"stdoutTruncated\":true,\"stderrTruncated\":false}", "contradict"),
         ] {
             let changed = GOOD.replace(from, to);
             assert_ne!(changed, GOOD, "{from}");
@@ -184,6 +214,7 @@ mod tests {
                 standard_error: stderr.into(),
                 truncated,
                 timed_out: false,
+                cut: None,
             };
             let outcome = answer.into_outcome(10);
             (outcome.stdout().truncated, outcome.stderr().truncated)
@@ -193,6 +224,10 @@ mod tests {
         assert_eq!(marks("0123456789", "0123456789", true), (true, true));
         assert_eq!(marks("short", "", true), (true, true));
         assert_eq!(marks("0123456789", "0123456789", false), (false, false));
+        let told = GOOD.replace("\"truncated\":false", "\"truncated\":true");
+        let told = told.replace('}', ",\"stdoutTruncated\":false,\"stderrTruncated\":true}");
+        let outcome = read(&told).unwrap().into_outcome(3);
+        assert_eq!((outcome.stdout().truncated, outcome.stderr().truncated), (false, true));
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub struct WireRequest {
     #[serde(serialize_with = "seconds", rename = "timeoutSeconds")]
     timeout: Duration,
     max_output_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill_name: Option<String>,
 }
 
 impl WireRequest {
@@ -44,6 +46,7 @@ impl WireRequest {
             standard_input: parts.arguments_json.as_deref().map(str::to_owned),
             timeout: parts.timeout,
             max_output_bytes: parts.max_output_bytes as u64,
+            skill_name: Some(parts.skill_name.to_string()),
         })
     }
 
@@ -81,6 +84,12 @@ impl WireRequest {
     #[must_use]
     pub const fn max_output_bytes(&self) -> u64 {
         self.max_output_bytes
+    }
+
+    /// The skill's name, for `TRACON_SKILL_NAME`. Optional: a client need not send it.
+    #[must_use]
+    pub fn skill_name(&self) -> Option<&str> {
+        self.skill_name.as_deref()
     }
 }
 
@@ -125,7 +134,7 @@ impl<'de> Visitor<'de> for Reading {
         let (mut tenant, mut runtime, mut source): (Option<String>, Option<String>, Option<String>) =
             (None, None, None);
         let mut digest: Option<Digest> = None;
-        let mut input: Option<Option<String>> = None;
+        let (mut input, mut skill_name): (Option<Option<String>>, Option<Option<String>>) = (None, None);
         let (mut timeout, mut cap): (Option<f64>, Option<u64>) = (None, None);
         fields!(map {
             "tenant" => tenant,
@@ -135,6 +144,7 @@ impl<'de> Visitor<'de> for Reading {
             "standardinput" => input,
             "timeoutseconds" => timeout,
             "maxoutputbytes" => cap,
+            "skillname" => skill_name,
         });
         let missing = A::Error::missing_field;
         let source = source.ok_or_else(|| missing("source"))?;
@@ -152,6 +162,7 @@ impl<'de> Visitor<'de> for Reading {
             standard_input: input.flatten(),
             timeout: timeout.ok_or_else(|| A::Error::custom("timeoutSeconds is not a number of seconds above 0"))?,
             max_output_bytes: cap.ok_or_else(|| missing("maxOutputBytes"))?,
+            skill_name: skill_name.flatten(),
         })
     }
 }
@@ -178,8 +189,11 @@ mod tests {
         parts.timeout = Duration::from_secs(30);
         parts.max_output_bytes = 262_144;
         let wire = WireRequest::of(&ExecutionRequest::new(parts.clone())).unwrap();
-        assert_eq!(serde_json::to_string(&wire).unwrap(), GOOD);
-        assert_eq!(read(GOOD), Ok(wire));
+        let with_name = GOOD.replace('}', ",\"skillName\":\"demo\"}");
+        assert_eq!(serde_json::to_string(&wire).unwrap(), with_name);
+        assert_eq!(read(&with_name), Ok(wire.clone()));
+        assert_eq!(read(GOOD), Ok(WireRequest { skill_name: None, ..wire }));
+        assert_eq!(serde_json::to_string(&read(GOOD).unwrap()).unwrap(), GOOD);
         parts.arguments_json = Some("{\"a\": \"é\"}\r\n".into());
         parts.timeout = Duration::from_millis(1500);
         let wire = WireRequest::of(&ExecutionRequest::new(parts)).unwrap();
