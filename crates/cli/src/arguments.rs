@@ -164,6 +164,43 @@ pub(crate) enum Skill {
         /// Refuse what a lenient import repairs
         #[arg(long)]
         strict: bool,
+        /// Make it the revision that runs when none is named
+        #[arg(long)]
+        publish: bool,
+        /// Save it for this team, instead of for yourself
+        #[arg(long, value_name = "TEAM")]
+        team: Option<String>,
+        /// Refuse when a skill of this name is there
+        #[arg(long, conflicts_with = "expect")]
+        new: bool,
+        /// Refuse unless this is the skill's latest revision
+        #[arg(long, value_name = "REVISION")]
+        expect: Option<String>,
+    },
+    /// Make a revision the one that runs when none is named
+    Publish {
+        /// The skill's name
+        skill: String,
+        /// Its revision [default: the latest]
+        revision: Option<String>,
+    },
+    /// Keep a skill from running; nothing is deleted
+    Archive {
+        /// The skill's name
+        skill: String,
+    },
+    /// Let an archived skill run again
+    Unarchive {
+        /// The skill's name
+        skill: String,
+    },
+    /// Delete a skill with all its revisions; its grants, executions and the trail stay
+    Purge {
+        /// The skill's name
+        skill: String,
+        /// Yes, delete it
+        #[arg(long)]
+        yes: bool,
     },
     /// List the saved skills
     List,

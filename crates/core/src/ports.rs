@@ -14,7 +14,7 @@ use crate::caller::Owner;
 use crate::execution::ExecutionRecord;
 use crate::grant::Grant;
 use crate::ids::{GrantId, OwnerId, RevisionId, SkillId};
-use crate::skill::{Revision, RevisionChoice, RevisionDraft, Saved, Skill};
+use crate::skill::{Revision, RevisionChoice, RevisionDraft, SaveAnswer, Skill};
 use crate::time::Timestamp;
 
 /// A store that did not do what it was asked. Nothing was changed.
@@ -53,8 +53,24 @@ pub trait Skills: fmt::Debug + Send + Sync {
     async fn revisions(&self, tenant: &TenantId, skill: &SkillId) -> Stored<Vec<Revision>>;
     /// A revision's files, each checked against its digest.
     async fn files(&self, tenant: &TenantId, revision: &RevisionId) -> Stored<FileTree>;
-    /// Saves a revision, unless the skill has an equal one. The entry is appended only for a new one.
-    async fn save(&self, draft: RevisionDraft, audit: AuditDraft) -> Stored<Saved>;
+    /// Saves a revision, unless the skill has an equal one, and publishes it when that is asked. The entry is
+    /// appended only when something changed.
+    async fn save(&self, draft: RevisionDraft, audit: AuditDraft) -> Stored<SaveAnswer>;
+    /// Makes a revision of the skill the published one; `None`, and nothing written, when the skill has no such
+    /// revision, `false` when it is published already.
+    async fn publish(
+        &self,
+        tenant: &TenantId,
+        skill: &SkillId,
+        revision: &RevisionId,
+        audit: AuditDraft,
+    ) -> Stored<Option<bool>>;
+    /// Archives a skill or takes it back; `false`, and nothing written, when that is so already.
+    async fn set_archived(&self, tenant: &TenantId, skill: &SkillId, archived: bool, audit: AuditDraft)
+    -> Stored<bool>;
+    /// Deletes a skill with its revisions and the files that no other revision has; `false`, and nothing
+    /// written, when it is not there. Grants, executions and the trail stay.
+    async fn purge(&self, tenant: &TenantId, skill: &SkillId, audit: AuditDraft) -> Stored<bool>;
 }
 
 /// Grants.

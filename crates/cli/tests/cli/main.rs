@@ -11,6 +11,7 @@ mod config;
 mod crash;
 mod faults;
 mod file_skills;
+mod lifecycle;
 mod local;
 mod run;
 mod sandbox;

@@ -52,6 +52,14 @@ actions! {
     AccessDenied = "access.denied";
     /// A revision was saved.
     SkillSave = "skill.save";
+    /// A revision became the one that runs.
+    SkillPublish = "skill.publish";
+    /// A skill was archived.
+    SkillArchive = "skill.archive";
+    /// An archived skill came back.
+    SkillUnarchive = "skill.unarchive";
+    /// A skill was deleted with all its revisions.
+    SkillPurge = "skill.purge";
     /// Runs were paused.
     ExecutionPause = "execution.pause";
     /// Runs were resumed.
@@ -142,6 +150,12 @@ impl AuditDraft {
     #[must_use]
     pub const fn tenant(&self) -> &TenantId {
         &self.tenant
+    }
+
+    /// When it was drafted.
+    #[must_use]
+    pub const fn created_at(&self) -> Timestamp {
+        self.created_at
     }
 
     /// The entry as the next after `head`.

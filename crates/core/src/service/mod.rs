@@ -4,6 +4,7 @@ mod audit;
 mod builder;
 mod executions;
 mod grants;
+mod lifecycle;
 mod pauses;
 mod plan;
 mod skills;
@@ -18,7 +19,7 @@ pub use audit::AuditPage;
 pub use builder::Builder;
 pub use grants::{GrantRequest, PinnedScript, Pins, Revocation};
 pub use plan::Plan;
-pub use skills::{ListedSkill, SkillDetails};
+pub use skills::{ListedSkill, SaveRequest, SkillDetails};
 pub use start::StartError;
 
 use crate::caller::{Caller, Scope};

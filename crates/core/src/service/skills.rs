@@ -6,11 +6,37 @@ use serde_json::json;
 
 use super::{Belljar, need};
 use crate::audit::{Action, AuditDraft};
-use crate::caller::{Caller, Scope};
+use crate::caller::{Caller, Owner, Scope};
+use crate::code::Code;
 use crate::ids::{AuditId, RevisionId, SkillId};
 use crate::refusal::Refusal;
 use crate::run::{Located, SkillSelector, find_skill, reading};
-use crate::skill::{FileSkill, Manifest, Revision, RevisionDraft, RootProblem, Saved, Skill, roots};
+use crate::skill::{
+    Expectation, FileSkill, Manifest, Revision, RevisionDraft, RootProblem, SaveAnswer, Saved, Skill, roots,
+};
+
+/// What is to be saved.
+#[derive(Clone, Debug)]
+pub struct SaveRequest {
+    /// Every file and every script's declarations.
+    pub manifest: Manifest,
+    /// The files; exactly those of the manifest.
+    pub files: FileTree,
+    /// The team that owns the skill; without one it is the caller's own.
+    pub team: Option<String>,
+    /// What has to be so.
+    pub expectation: Expectation,
+    /// Whether the revision becomes the published one.
+    pub publish: bool,
+}
+
+impl SaveRequest {
+    /// A further revision of the caller's own skill, or a new skill; not published.
+    #[must_use]
+    pub const fn new(manifest: Manifest, files: FileTree) -> Self {
+        Self { manifest, files, team: None, expectation: Expectation::Anything, publish: false }
+    }
+}
 
 /// A skill as a listing shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -61,28 +87,35 @@ pub struct SkillDetails {
 }
 
 impl Belljar {
-    /// Saves files with their manifest as a revision of the caller's own skill. An equal revision is used again.
+    /// Saves files with their manifest as a revision. An equal revision is used again.
     ///
     /// # Errors
-    /// `ACCESS_DENIED`, `STORE_UNAVAILABLE`.
-    pub async fn save_skill(&self, caller: &Caller, manifest: Manifest, files: FileTree) -> Result<Saved, Refusal> {
+    /// `ACCESS_DENIED`, also for a team that the caller is not in; `CONFLICT` when what is expected is not so;
+    /// `SKILL_ARCHIVED`; `STORE_UNAVAILABLE`.
+    pub async fn save_skill(&self, caller: &Caller, request: SaveRequest) -> Result<Saved, Refusal> {
         need(caller, Scope::MemoryWrite)?;
+        let SaveRequest { manifest, files, team, expectation, publish } = request;
+        let owner = team.map_or_else(|| caller.personal(), Owner::Team);
+        if !caller.sees(&owner) {
+            return Err(Refusal::new(Code::AccessDenied, "You are not in this team."));
+        }
         let ports = &self.world.ports;
         let now = ports.clock.now();
         let draft = RevisionDraft {
             new_skill_id: SkillId::new(&ports.ids.new_id()),
             new_revision_id: RevisionId::new(&ports.ids.new_id()),
             tenant: caller.tenant().clone(),
-            owner: caller.personal(),
+            owner,
             slug: manifest.name.clone(),
             description: manifest.description.clone(),
             manifest,
             files,
+            expectation,
+            publish,
             created_by: caller.subject().to_owned(),
             created_at: now,
         };
         let facts = json!({
-            "revision_id": draft.new_revision_id,
             "owner": draft.owner,
             "files": draft.files.len(),
             "files_digest": draft.files.digest(),
@@ -90,7 +123,16 @@ impl Belljar {
         let id = AuditId::new(&ports.ids.new_id());
         let entity = draft.slug.to_string();
         let audit = AuditDraft::new(id, draft.tenant.clone(), caller.subject(), Action::SkillSave, entity, now);
-        Ok(ports.skills.save(draft, audit.with_after(&facts)).await?)
+        match ports.skills.save(draft, audit.with_after(&facts)).await? {
+            SaveAnswer::Saved(saved) => Ok(*saved),
+            SaveAnswer::Archived => {
+                Err(Refusal::new(Code::SkillArchived, "The skill is archived; unarchive it first."))
+            }
+            SaveAnswer::Conflict => Err(Refusal::new(
+                Code::Conflict,
+                "The skill is there already, or its latest revision is another one than was expected; look at it again.",
+            )),
+        }
     }
 
     /// The skills that the caller can run, by name: of one name only the one that runs.

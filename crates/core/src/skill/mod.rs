@@ -84,6 +84,17 @@ pub enum RevisionChoice {
     Current,
 }
 
+/// What has to be so for a revision to be saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expectation {
+    /// Nothing: a new skill or a further revision.
+    Anything,
+    /// The owner has no skill of this name.
+    NewSkill,
+    /// The skill is there, and its latest revision is this one.
+    Latest(RevisionId),
+}
+
 /// A revision to be saved. An equal manifest digest, in any revision of the skill, makes no new one.
 #[derive(Clone, Debug)]
 pub struct RevisionDraft {
@@ -103,10 +114,25 @@ pub struct RevisionDraft {
     pub manifest: Manifest,
     /// Its files; exactly those of the manifest.
     pub files: FileTree,
+    /// What has to be so.
+    pub expectation: Expectation,
+    /// Whether it becomes the published one.
+    pub publish: bool,
     /// Who saves.
     pub created_by: String,
     /// When.
     pub created_at: Timestamp,
+}
+
+/// What a save was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SaveAnswer {
+    /// It is there.
+    Saved(Box<Saved>),
+    /// The expectation does not hold; nothing was written.
+    Conflict,
+    /// The skill is archived; nothing was written.
+    Archived,
 }
 
 /// What saving came to.

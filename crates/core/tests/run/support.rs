@@ -16,7 +16,7 @@ use belljar_core::ids::{OwnerId, RevisionId};
 use belljar_core::options::OptionsDraft;
 use belljar_core::ports::{Clock, Ids, Ports};
 use belljar_core::run::{Call, SkillSelector};
-use belljar_core::service::GrantRequest;
+use belljar_core::service::{GrantRequest, SaveRequest};
 use belljar_core::skill::{Saved, Strictness, assemble};
 use belljar_core::time::Timestamp;
 use belljar_executor::{
@@ -186,7 +186,7 @@ impl TestWorld {
         let files =
             all.iter().chain(files).map(|(path, text)| (LogicalPath::parse(path).unwrap(), Arc::from(text.as_bytes())));
         let read = assemble(files.collect(), Strictness::Lenient).unwrap();
-        self.belljar.save_skill(&caller(), read.manifest, read.files).await.unwrap()
+        self.belljar.save_skill(&caller(), SaveRequest::new(read.manifest, read.files)).await.unwrap()
     }
 
     /// Grants a script, or `*`, of a revision.

@@ -1,6 +1,9 @@
 //! Skills and their immutable revisions. Files are kept once for each tenant and digest.
 
+mod archive;
 mod files;
+mod publish;
+mod purge;
 mod save;
 
 use async_trait::async_trait;
@@ -8,7 +11,7 @@ use belljar_core::audit::AuditDraft;
 use belljar_core::caller::Owner;
 use belljar_core::ids::{RevisionId, SkillId};
 use belljar_core::ports::{Skills, StoreError, Stored};
-use belljar_core::skill::{Revision, RevisionChoice, RevisionDraft, Saved, Skill};
+use belljar_core::skill::{Revision, RevisionChoice, RevisionDraft, SaveAnswer, Skill};
 use belljar_executor::{Digest, FileTree, SkillName, TenantId};
 use sqlx::sqlite::SqliteRow;
 
@@ -100,8 +103,32 @@ impl Skills for Store {
         files::read(self, tenant, revision).await
     }
 
-    async fn save(&self, draft: RevisionDraft, audit: AuditDraft) -> Stored<Saved> {
+    async fn save(&self, draft: RevisionDraft, audit: AuditDraft) -> Stored<SaveAnswer> {
         self.change(save::Save::checked(draft, audit)?).await
+    }
+
+    async fn publish(
+        &self,
+        tenant: &TenantId,
+        skill: &SkillId,
+        revision: &RevisionId,
+        audit: AuditDraft,
+    ) -> Stored<Option<bool>> {
+        self.change(publish::Publish::checked(tenant, skill, revision, audit)?).await
+    }
+
+    async fn set_archived(
+        &self,
+        tenant: &TenantId,
+        skill: &SkillId,
+        archived: bool,
+        audit: AuditDraft,
+    ) -> Stored<bool> {
+        self.change(archive::Archive::checked(tenant, skill, archived, audit)?).await
+    }
+
+    async fn purge(&self, tenant: &TenantId, skill: &SkillId, audit: AuditDraft) -> Stored<bool> {
+        self.change(purge::Purge::checked(tenant, skill, audit)?).await
     }
 }
 

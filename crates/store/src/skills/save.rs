@@ -4,9 +4,11 @@
 use async_trait::async_trait;
 use belljar_core::audit::AuditDraft;
 use belljar_core::ports::{StoreError, Stored};
-use belljar_core::skill::{Revision, RevisionDraft, Saved, Skill};
+use belljar_core::skill::{Expectation, Revision, RevisionDraft, SaveAnswer, Saved, Skill};
 use belljar_executor::Digest;
+use serde_json::json;
 
+use super::publish;
 use crate::cause::store_error;
 use crate::row;
 use crate::writer::{Change, Transaction, same_tenant};
@@ -38,7 +40,7 @@ impl Save {
         Ok(Self { draft, manifest, digest, audit })
     }
 
-    async fn skill(&self, transaction: &mut Transaction<'_>) -> Stored<Skill> {
+    async fn existing(&self, transaction: &mut Transaction<'_>) -> Stored<Option<Skill>> {
         let draft = &self.draft;
         let existing = sqlx::query("select * from skill where tenant = ? and owner = ? and slug = ?")
             .bind(draft.tenant.as_str())
@@ -47,9 +49,30 @@ impl Save {
             .fetch_optional(transaction.connection())
             .await
             .map_err(store_error)?;
-        if let Some(existing) = existing {
-            return super::skill(&existing);
-        }
+        existing.as_ref().map(super::skill).transpose()
+    }
+
+    /// Whether what has to be so is so.
+    async fn is_as_expected(&self, transaction: &mut Transaction<'_>, existing: Option<&Skill>) -> Stored<bool> {
+        let latest = match (&self.draft.expectation, existing) {
+            (Expectation::Anything, _) | (Expectation::NewSkill, None) => return Ok(true),
+            (Expectation::NewSkill, Some(_)) | (Expectation::Latest(_), None) => return Ok(false),
+            (Expectation::Latest(latest), Some(_)) => latest,
+        };
+        let found = sqlx::query("select id from revision where tenant = ? and skill = ? order by number desc limit 1")
+            .bind(self.draft.tenant.as_str())
+            .bind(existing.map_or("", |skill| skill.id.as_str()))
+            .fetch_optional(transaction.connection())
+            .await
+            .map_err(store_error)?;
+        Ok(match found {
+            Some(found) => row::text(&found, "id")? == latest.as_str(),
+            None => false,
+        })
+    }
+
+    async fn new_skill(&self, transaction: &mut Transaction<'_>) -> Stored<Skill> {
+        let draft = &self.draft;
         let made = sqlx::query(
             "insert into skill (tenant, id, owner, slug, description, created_at) values (?, ?, ?, ?, ?, ?)
              returning *",
@@ -132,17 +155,40 @@ impl Save {
 
 #[async_trait]
 impl Change for Save {
-    type Answer = Saved;
+    type Answer = SaveAnswer;
 
-    async fn apply(self, transaction: &mut Transaction<'_>) -> Stored<Saved> {
-        let mut skill = self.skill(transaction).await?;
-        if let Some(revision) = self.equal_revision(transaction, &skill).await? {
-            return Ok(Saved { skill, revision, is_new: false });
+    async fn apply(self, transaction: &mut Transaction<'_>) -> Stored<SaveAnswer> {
+        let existing = self.existing(transaction).await?;
+        if existing.as_ref().is_some_and(|skill| skill.archived) {
+            return Ok(SaveAnswer::Archived);
         }
-        let revision = self.new_revision(transaction, &skill).await?;
-        self.files(transaction).await?;
-        skill.description = self.draft.description;
-        transaction.append(self.audit).await?;
-        Ok(Saved { skill, revision, is_new: true })
+        if !self.is_as_expected(transaction, existing.as_ref()).await? {
+            return Ok(SaveAnswer::Conflict);
+        }
+        let mut skill = match existing {
+            Some(skill) => skill,
+            None => self.new_skill(transaction).await?,
+        };
+        let equal = self.equal_revision(transaction, &skill).await?;
+        let is_new = equal.is_none();
+        let revision = match equal {
+            Some(revision) => revision,
+            None => {
+                let revision = self.new_revision(transaction, &skill).await?;
+                self.files(transaction).await?;
+                skill.description.clone_from(&self.draft.description);
+                revision
+            }
+        };
+        let publishes = self.draft.publish && skill.published.as_ref() != Some(&revision.id);
+        if publishes {
+            publish::point(transaction, &self.draft.tenant, &skill.id, &revision.id).await?;
+            skill.published = Some(revision.id.clone());
+        }
+        if is_new || publishes {
+            let audit = self.audit.with_fact("revision_id", json!(revision.id)).with_fact("publish", json!(publishes));
+            transaction.append(audit).await?;
+        }
+        Ok(SaveAnswer::Saved(Box::new(Saved { skill, revision, is_new })))
     }
 }

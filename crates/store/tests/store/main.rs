@@ -7,6 +7,7 @@ mod crashes;
 mod executions;
 mod faults;
 mod grants;
+mod lifecycle;
 mod mounts;
 mod neighbours;
 mod open;

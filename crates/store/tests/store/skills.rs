@@ -5,20 +5,22 @@ use belljar_core::audit::Action;
 use belljar_core::caller::Owner;
 use belljar_core::ids::{RevisionId, SkillId};
 use belljar_core::ports::{Skills, StoreError, Stored};
-use belljar_core::skill::{ComponentType, FileEntry, Manifest, RevisionChoice, RevisionDraft, Saved};
+use belljar_core::skill::{
+    ComponentType, Expectation, FileEntry, Manifest, RevisionChoice, RevisionDraft, SaveAnswer, Saved,
+};
 use belljar_executor::{Digest, FileTree, SkillName};
 use belljar_store::Store;
 use sqlx::Connection;
 
 use crate::world::{assert_valid, at, draft, folder, fresh, open, other_tenant, path, tenant};
 
-type Files<'f> = &'f [(&'f str, &'f [u8])];
+pub(crate) type Files<'f> = &'f [(&'f str, &'f [u8])];
 
-fn owner() -> Owner {
+pub(crate) fn owner() -> Owner {
     Owner::Personal("ada".to_owned())
 }
 
-fn revision_of(slug: &str, description: &str, files: Files<'_>) -> RevisionDraft {
+pub(crate) fn revision_of(slug: &str, description: &str, files: Files<'_>) -> RevisionDraft {
     let entry = |bytes: &[u8]| FileEntry {
         sha256: Digest::of(bytes),
         size: bytes.len() as u64,
@@ -42,15 +44,20 @@ fn revision_of(slug: &str, description: &str, files: Files<'_>) -> RevisionDraft
         files: FileTree::new(tree),
         created_by: "ada".to_owned(),
         created_at: at(1),
+        expectation: Expectation::Anything,
+        publish: false,
     }
 }
 
-async fn save(store: &Store, revision: RevisionDraft) -> Stored<Saved> {
-    store.save(revision, draft(Action::SkillSave)).await
+pub(crate) async fn save(store: &Store, revision: RevisionDraft) -> Stored<Saved> {
+    match store.save(revision, draft(Action::SkillSave)).await? {
+        SaveAnswer::Saved(saved) => Ok(*saved),
+        refused => panic!("{refused:?}"),
+    }
 }
 
-const FIRST: Files<'_> = &[("SKILL.md", b"one"), ("a.bin", b"\xff\x00\x01"), ("empty", b"")];
-const SECOND: Files<'_> = &[("SKILL.md", b"two"), ("a.bin", b"\xff\x00\x01")];
+pub(crate) const FIRST: Files<'_> = &[("SKILL.md", b"one"), ("a.bin", b"\xff\x00\x01"), ("empty", b"")];
+pub(crate) const SECOND: Files<'_> = &[("SKILL.md", b"two"), ("a.bin", b"\xff\x00\x01")];
 
 #[tokio::test]
 async fn revisions_are_numbered_and_an_equal_one_is_used_again() {

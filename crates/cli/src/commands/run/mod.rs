@@ -14,6 +14,7 @@ use belljar_core::code::Reason;
 use belljar_core::ids::RevisionId;
 use belljar_core::refusal::Refusal;
 use belljar_core::run::{Call, SkillSelector};
+use belljar_core::service::SaveRequest;
 use belljar_core::skill::{Edition, Saved, SkillFolder, Source as EditionSource, Strictness};
 use belljar_executor::{RunId, SkillName};
 
@@ -130,7 +131,7 @@ impl Source {
                 if !global.json {
                     skill::tell_notes(&read);
                 }
-                let saved = app.belljar.save_skill(&app.caller, read.manifest, read.files).await?;
+                let saved = app.belljar.save_skill(&app.caller, SaveRequest::new(read.manifest, read.files)).await?;
                 let (skill, revision) = (saved.skill.id.clone(), saved.revision.id.clone());
                 Ok((SkillSelector::Id(skill), Some(revision), Some(saved)))
             }

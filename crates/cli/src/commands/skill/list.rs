@@ -21,6 +21,7 @@ pub(super) async fn run(global: &Global, app: &App) -> Result<ExitCode> {
     let header = ["SKILL", "FROM", "DESCRIPTION"].map(String::from).to_vec();
     let rows = skills.iter().map(|skill| {
         let from = match skill {
+            ListedSkill::Stored(skill) if skill.archived => format!("{} (archived)", skill.owner),
             ListedSkill::Stored(skill) => skill.owner.to_string(),
             ListedSkill::Registered { .. } => "registered".to_owned(),
             ListedSkill::File(skill) => skill.folder.display().to_string(),

@@ -2,6 +2,7 @@
 
 mod add;
 mod check;
+mod lifecycle;
 mod list;
 mod show;
 
@@ -10,8 +11,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use belljar_core::code::Code;
+use belljar_core::ids::RevisionId;
 use belljar_core::refusal::Refusal;
-use belljar_core::skill::{Problem, SaveLimits, SkillFolder, Strictness, read_folder_within};
+use belljar_core::skill::{Expectation, Problem, SaveLimits, SkillFolder, Strictness, read_folder_within};
 use serde_json::json;
 
 use crate::app;
@@ -23,9 +25,31 @@ use crate::output;
 pub(super) async fn run(global: &Global, command: Skill) -> Result<ExitCode> {
     match command {
         Skill::Check { folder, strict } => check::run(global, &folder, strictness(strict)),
-        Skill::Add { folder, strict } => {
+        Skill::Add { folder, strict, publish, team, new, expect } => {
             let read = read(global, &folder, strictness(strict))?;
-            app::with(global, None, async |app| add::run(global, app, read).await).await
+            let expectation = match (new, expect) {
+                (true, _) => Expectation::NewSkill,
+                (false, Some(revision)) => Expectation::Latest(RevisionId::new(&revision)),
+                (false, None) => Expectation::Anything,
+            };
+            let how = add::How { team, expectation, publish };
+            app::with_nothing_running(global, async |app| add::run(global, app, read, how).await).await
+        }
+        Skill::Publish { skill, revision } => {
+            lifecycle::with(global, &skill, async |app, skill| {
+                lifecycle::publish(global, app, skill, revision.as_deref()).await
+            })
+            .await
+        }
+        Skill::Archive { skill } => {
+            lifecycle::with(global, &skill, async |app, skill| lifecycle::archive(global, app, skill, true).await).await
+        }
+        Skill::Unarchive { skill } => {
+            lifecycle::with(global, &skill, async |app, skill| lifecycle::archive(global, app, skill, false).await)
+                .await
+        }
+        Skill::Purge { skill, yes } => {
+            lifecycle::with(global, &skill, async |app, skill| lifecycle::purge(global, app, skill, yes).await).await
         }
         Skill::List => app::with_nothing_running(global, async |app| list::run(global, app).await).await,
         Skill::Show { skill, revision } => {
