@@ -151,15 +151,16 @@ fn whole_seconds(text: &str) -> Result<i64, String> {
 pub(crate) enum Skill {
     /// Check a skill's folder without saving it
     Check {
-        /// The folder
+        /// The folder or zip archive
         folder: PathBuf,
         /// Refuse what a lenient import repairs
         #[arg(long)]
         strict: bool,
     },
-    /// Save a skill's folder as a revision; an equal one is used again
+    /// Save a skill's folder or zip archive as a revision; an equal one is used again
+    #[command(visible_alias = "import")]
     Add {
-        /// The folder
+        /// The folder or zip archive
         folder: PathBuf,
         /// Refuse what a lenient import repairs
         #[arg(long)]
@@ -176,6 +177,37 @@ pub(crate) enum Skill {
         /// Refuse unless this is the skill's latest revision
         #[arg(long, value_name = "REVISION")]
         expect: Option<String>,
+    },
+    /// Make the folder of a new skill, with a script to start from
+    New {
+        /// Its name: a-z, 0-9 and single hyphens
+        name: String,
+        /// Where to make it [default: a folder of its name, here]
+        #[arg(long, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
+    /// Write a skill's files into a new folder or a zip archive
+    Export {
+        /// The skill's name
+        skill: String,
+        /// Its revision [default: the published, else the latest]
+        #[arg(long, value_name = "ID")]
+        revision: Option<String>,
+        /// A folder that is not there yet, or a file that ends in .zip [default: a folder of its name, here]
+        #[arg(long, short, value_name = "PATH")]
+        output: Option<PathBuf>,
+        /// Write the front matter as it was repaired, in the published format
+        #[arg(long)]
+        repaired: bool,
+    },
+    /// Show what differs between two revisions
+    Diff {
+        /// The skill's name
+        skill: String,
+        /// A revision's number or id [default: the published one, else the one before the latest]
+        from: Option<String>,
+        /// Another one's [default: the latest]
+        to: Option<String>,
     },
     /// Make a revision the one that runs when none is named
     Publish {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
+#[path = "skill/archive.rs"]
+mod archive;
 #[path = "skill/folder.rs"]
 mod folder;
 #[path = "skill/limits.rs"]

@@ -13,6 +13,7 @@ mod faults;
 mod file_skills;
 mod lifecycle;
 mod local;
+mod package;
 mod run;
 mod sandbox;
 mod shared;

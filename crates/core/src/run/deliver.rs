@@ -1,10 +1,12 @@
 //! The executor: called once, in a task of its own, waited for at most the time-out plus five seconds.
 
+use std::error::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use belljar_executor::{Cancel, Cause, ErrorKind, ExecutorError, Outcome, Unavailable};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until};
 
 use super::{Admitted, Recorded, World};
@@ -14,6 +16,9 @@ use crate::time::Timestamp;
 
 /// How long the host waits past the time-out, and for a cancelled run to confirm its end.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How many causes of an executor's error are told: a stranger's error may be its own cause.
+const CAUSES: usize = 16;
 
 /// How a recorded run ended, before it is kept.
 #[derive(Debug)]
@@ -44,13 +49,14 @@ impl Finished {
     }
 
     /// A recorded run whose own step of the chain panicked: its record is kept all the same.
-    pub(super) fn panicked(record: ExecutionRecord, panic: &tokio::task::JoinError) -> Self {
+    pub(super) fn panicked(record: ExecutionRecord, panic: &JoinError) -> Self {
         tracing::error!(%panic, execution_id = %record.execution_id, "the run itself panicked");
         Self { record, ended: Ended::Fault("Panic"), started_at: None }
     }
 }
 
-type Running = JoinHandle<Result<Outcome, ExecutorError>>;
+type Answered = Result<Result<Outcome, Failure>, JoinError>;
+type Running = JoinHandle<Result<Outcome, Failure>>;
 
 /// Hands the run to the executor, watches the deadline and caps both streams again. The slot is free
 /// when this answers.
@@ -67,7 +73,7 @@ pub async fn deliver(world: &World, admitted: Admitted, cancel: &Cancel) -> Fini
     let executor = Arc::clone(&world.executor);
     let executor_token = token.clone();
     let counted = world.meter.count_running();
-    let mut running = tokio::spawn(async move { executor.execute(request, executor_token).await });
+    let mut running = tokio::spawn(async move { executor.execute(request, executor_token).await.map_err(Failure::of) });
     let ended = wait(&mut running, cancel, deadline).await;
     token.fire();
     drop(counted);
@@ -84,8 +90,27 @@ pub async fn deliver(world: &World, admitted: Admitted, cancel: &Cancel) -> Fini
     Finished { record, ended, started_at }
 }
 
+/// An executor's error in plain words. The error itself holds a stranger's code, which can panic when it is
+/// told or dropped: both happen in the executor's task, where that is a fault like any other.
+#[derive(Debug)]
+struct Failure {
+    kind: &'static str,
+    cause: String,
+    unavailable: Option<Unavailable>,
+}
+
+impl Failure {
+    #[expect(clippy::needless_pass_by_value, reason = "the error must end here")]
+    fn of(error: ExecutorError) -> Self {
+        let causes = std::iter::successors(error.source(), |cause| (*cause).source());
+        let unavailable = error.source().and_then(|source| source.downcast_ref::<Unavailable>()).cloned();
+        let cause = causes.take(CAUSES).fold(error.to_string(), |text, cause| format!("{text}: {cause}"));
+        Self { kind: error.kind(), cause, unavailable }
+    }
+}
+
 enum Waited {
-    Answered(Box<Result<Result<Outcome, ExecutorError>, tokio::task::JoinError>>),
+    Answered(Box<Answered>),
     Overran,
     CancelUnconfirmed,
 }
@@ -105,59 +130,51 @@ async fn wait(running: &mut Running, cancel: &Cancel, deadline: Instant) -> Wait
     }
 }
 
-fn judge(
-    world: &World,
-    answer: Result<Result<Outcome, ExecutorError>, tokio::task::JoinError>,
-    cancelled: bool,
-) -> Ended {
-    let error = match answer {
+fn judge(world: &World, answer: Answered, cancelled: bool) -> Ended {
+    let failure = match answer {
         Ok(Ok(outcome)) => return Ended::Outcome(Box::new(outcome)),
-        Ok(Err(error)) => error,
+        Ok(Err(failure)) => failure,
         Err(panic) => {
             tracing::error!(%panic, "the executor panicked");
+            discard(panic);
             return Ended::Fault("Panic");
         }
     };
-    match error.kind() {
+    let Failure { kind, cause, unavailable } = failure;
+    match kind {
         ErrorKind::CANCELLED if cancelled => Ended::Cancelled { abandoned: false },
         ErrorKind::UNAVAILABLE => {
-            let cause = chain(&error);
             tracing::error!(cause, "the isolation was lost between the check and the start");
-            world.health.lost(lost(&error, cause));
+            world.health.lost(unavailable.unwrap_or_else(|| Unavailable {
+                cause: Cause::Other,
+                control: None,
+                message: cause,
+                remedy: "run `belljar doctor`".into(),
+            }));
             Ended::Unavailable
         }
         kind => {
-            tracing::error!(kind, cause = chain(&error), "the executor failed");
+            tracing::error!(kind, cause, "the executor failed");
             Ended::Fault(kind)
         }
     }
 }
 
-fn lost(error: &ExecutorError, cause: String) -> Unavailable {
-    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<Unavailable>());
-    source.cloned().unwrap_or_else(|| Unavailable {
-        cause: Cause::Other,
-        control: None,
-        message: cause,
-        remedy: "run `belljar doctor`".into(),
-    })
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
+/// Drops what a panic of the executor left. Its payload is a stranger's too and can panic again; what that
+/// leaves is not touched any more.
+fn discard(panic: JoinError) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+        std::mem::forget(payload);
     }
-    text
 }
 
 /// Stops waiting. The task is counted until it really ends.
 fn abandon(world: &World, running: Running, ended: Ended) -> Ended {
     let counted = world.meter.count_abandoned();
     tokio::spawn(async move {
-        drop(running.await);
+        if let Err(panic) = running.await {
+            discard(panic);
+        }
         drop(counted);
     });
     ended

@@ -10,9 +10,9 @@ use crate::caller::{Caller, Owner, Scope};
 use crate::code::Code;
 use crate::ids::{AuditId, RevisionId, SkillId};
 use crate::refusal::Refusal;
-use crate::run::{Located, SkillSelector, find_skill, reading};
+use crate::run::{Located, SkillSelector, edition, find_skill, reading};
 use crate::skill::{
-    Expectation, FileSkill, Manifest, Revision, RevisionDraft, RootProblem, SaveAnswer, Saved, Skill, roots,
+    Edition, Expectation, FileSkill, Manifest, Revision, RevisionDraft, RootProblem, SaveAnswer, Saved, Skill, roots,
 };
 
 /// What is to be saved.
@@ -166,6 +166,21 @@ impl Belljar {
     pub async fn file_skills(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
         let roots = self.world.options.skill_roots().to_vec();
         reading(move || roots::list(&roots)).await
+    }
+
+    /// A skill at the files that would run, or at those of a revision.
+    ///
+    /// # Errors
+    /// `ACCESS_DENIED`, `SKILL_NOT_FOUND`, `REVISION_NOT_FOUND`, `STORE_UNAVAILABLE`.
+    pub async fn edition(
+        &self,
+        caller: &Caller,
+        skill: &SkillSelector,
+        revision: Option<&RevisionId>,
+    ) -> Result<Edition, Refusal> {
+        need(caller, Scope::MemoryRead)?;
+        let located = find_skill(&self.world, caller, skill).await?;
+        edition(&self.world, caller, located, revision).await
     }
 
     /// A stored skill with its revisions; none for one that is not in the store.

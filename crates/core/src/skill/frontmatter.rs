@@ -3,6 +3,8 @@
 //! At most 64 KiB, a small budget of nodes, no aliases, no duplicate keys. The file itself is never changed: what
 //! is repaired, and reported, is the index entry made from it.
 
+mod repaired;
+
 use std::collections::BTreeMap;
 
 use belljar_executor::SkillName;

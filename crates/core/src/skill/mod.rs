@@ -1,5 +1,6 @@
 //! Skills, their immutable revisions and what a revision holds.
 
+mod archive;
 mod assemble;
 mod component;
 mod declarations;
@@ -16,6 +17,7 @@ pub(crate) mod roots;
 mod save_limits;
 mod schema;
 
+pub use archive::{read_archive, write_archive};
 pub use assemble::{SkillFolder, assemble, assemble_within, from_files};
 pub use component::{ComponentId, ComponentType};
 pub use edition::{Edition, Source};

@@ -107,6 +107,49 @@ async fn unwinds_with_a_lock_held() {
     assert!(lock.is_poisoned());
 }
 
+/// An error whose every use is a trap.
+#[derive(Debug)]
+struct Trap(&'static str);
+
+impl std::fmt::Display for Trap {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        assert_ne!(self.0, "told", "a trap");
+        formatter.write_str("a trap")
+    }
+}
+
+impl std::error::Error for Trap {
+    /// Its own cause, for ever.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        (self.0 == "endless").then_some(self)
+    }
+}
+
+impl Drop for Trap {
+    fn drop(&mut self) {
+        assert!(self.0 != "dropped" || std::thread::panicking(), "a trap");
+    }
+}
+
+#[tokio::test]
+async fn gives_an_error_that_panics_when_it_is_told_or_dropped_or_never_ends() {
+    for (trap, kind) in [("told", "Panic"), ("dropped", "Panic"), ("endless", "Trap")] {
+        assert_fault(&run_of(move |_, _| async move { Err(ExecutorError::new("Trap", Trap(trap))) }).await, kind);
+    }
+}
+
+/// What a panic carries panics again when it is dropped.
+#[tokio::test]
+async fn panics_with_a_payload_that_panics() {
+    struct Payload;
+    impl Drop for Payload {
+        fn drop(&mut self) {
+            panic!("again");
+        }
+    }
+    assert_fault(&run_of(|_, _| async { std::panic::panic_any(Payload) }).await, "Panic");
+}
+
 #[tokio::test]
 async fn answers_cancelled_though_nobody_cancelled() {
     assert_fault(&run_of(|_, _| async { Err(ExecutorError::cancelled()) }).await, "Cancelled");

@@ -146,3 +146,21 @@ proptest! {
         let _ = front_matter(text.as_bytes(), Strictness::Strict);
     }
 }
+
+#[test]
+fn a_repaired_index_is_strict_says_the_same_and_keeps_the_text_below() {
+    for index in [
+        "---\nname: demo\ndescription: Plain.\n---\nBody\n---\nmore\n",
+        "\u{feff}---\r\nname: demo\r\ndescription: 'Windows: \"quoted\"'\r\nversion: 2\r\n---\r\nBody\r\n",
+        "---\nname: demo\ndescription: |\n  Two\n  lines \u{1f600} \\ end\nlicense: MIT\nauthor: [a, b]\nmetadata:\n  k: v\n---\n",
+        "---\nname: demo\ndescription: No text below\nallowed-tools: Bash(git:*) Read\ncompatibility: any\n---",
+    ] {
+        let (lenient, _) = front_matter(index.as_bytes(), Strictness::Lenient).unwrap();
+        let repaired = lenient.replace_in(index.as_bytes());
+        let (strict, notes) = front_matter(&repaired, Strictness::Strict).unwrap();
+        assert_eq!(strict, lenient, "{}", String::from_utf8_lossy(&repaired));
+        assert!(notes.iter().all(|note| note.kind == NoteKind::Warning), "{notes:?}");
+        let below = index.splitn(3, "---").nth(2).unwrap().trim_start_matches(['\r', '\n']);
+        assert!(repaired.ends_with(below.as_bytes()), "{}", String::from_utf8_lossy(&repaired));
+    }
+}

@@ -1,0 +1,68 @@
+//! An index file with its repaired entry, in the published format.
+
+use std::fmt::Write;
+
+use super::FrontMatter;
+
+impl FrontMatter {
+    /// The entry as front matter of the published format, with both `---` lines.
+    #[must_use]
+    pub fn to_yaml(&self) -> String {
+        let Self { name, description, license, compatibility, allowed_tools, metadata } = self;
+        let mut text = format!("---\nname: {name}\ndescription: {}\n", quoted(description));
+        let optional = [("license", license), ("compatibility", compatibility), ("allowed-tools", allowed_tools)];
+        for (key, value) in optional {
+            if let Some(value) = value {
+                line(&mut text, format_args!("{key}: {}", quoted(value)));
+            }
+        }
+        if !metadata.is_empty() {
+            line(&mut text, format_args!("metadata:"));
+            for (key, value) in metadata {
+                line(&mut text, format_args!("  {}: {}", quoted(key), quoted(value)));
+            }
+        }
+        text.push_str("---\n");
+        text
+    }
+
+    /// An index file that says this and keeps everything below the front matter, byte for byte.
+    #[must_use]
+    pub fn replace_in(&self, index: &[u8]) -> Vec<u8> {
+        let mut repaired = self.to_yaml().into_bytes();
+        repaired.extend_from_slice(below(index));
+        repaired
+    }
+}
+
+/// A string of JSON is one of YAML.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{line}");
+}
+
+/// What stands after the second `---` line; everything where there is none.
+fn below(index: &[u8]) -> &[u8] {
+    let mut rest = index;
+    for marks in [1, 2] {
+        loop {
+            let end = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |at| at + 1);
+            let (first, after) = rest.split_at(end);
+            if first.is_empty() {
+                return index;
+            }
+            rest = after;
+            if first.trim_ascii_end().strip_prefix("\u{feff}".as_bytes()).unwrap_or(first.trim_ascii_end()) == b"---" {
+                break;
+            }
+            if marks == 1 {
+                return index;
+            }
+        }
+    }
+    rest
+}
