@@ -65,7 +65,8 @@ pub(crate) async fn with_nothing_running<T>(global: &Global, work: impl AsyncFnO
         Config::default()
     });
     let store = open_store(global).await?;
-    let draft = OptionsDraft { skill_roots: config.skills.roots, ..OptionsDraft::default() };
+    let skill_roots = config.skills.roots.into_iter().filter(|root| root.is_absolute()).collect();
+    let draft = OptionsDraft { skill_roots, ..OptionsDraft::default() };
     let builder = Belljar::builder().options(draft).ports(store.ports());
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}"))?;
     finish(App { belljar, caller: state::caller(&config.local)?, executor: None, store }, work).await

@@ -1,6 +1,6 @@
 //! Pins, granting and revoking.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use belljar_executor::{Digest, LogicalPath, Origin};
 use serde::Serialize;
@@ -174,23 +174,28 @@ impl Belljar {
         }
     }
 
-    /// The keys under which grants of a skill may stand: by name, those of a stored, a registered and a file
-    /// skill alike, also of one that is not there any more. Revoking too much is safe, too little is not.
+    /// The keys under which grants of a skill stand. By name those of every skill of that name in the tenant:
+    /// stored ones of any owner, registered and file skills, also ones that are hidden by another or not there
+    /// any more. Revoking too much is safe, too little is not.
     async fn grant_keys(
         &self,
         caller: &Caller,
         selector: &SkillSelector,
         grants: &[Grant],
-    ) -> Result<Vec<SkillId>, Refusal> {
-        let mut keys = Vec::new();
-        if let SkillSelector::Slug(slug) = selector {
-            let unstored = [SkillId::of_registered(slug), SkillId::of_folder(slug)];
-            keys.extend(unstored.into_iter().filter(|key| grants.iter().any(|grant| grant.skill_id == *key)));
+    ) -> Result<BTreeSet<SkillId>, Refusal> {
+        let slug = match selector {
+            SkillSelector::Slug(slug) => slug,
+            SkillSelector::Id(id) | SkillSelector::Both(id, _) => return Ok(BTreeSet::from([id.clone()])),
+        };
+        let mut keys = BTreeSet::new();
+        for grant in grants {
+            if self.slug_of(caller, &grant.skill_id).await?.as_deref() == Some(slug.as_str()) {
+                keys.insert(grant.skill_id.clone());
+            }
         }
-        match find_skill(&self.world, caller, selector).await {
-            Ok(located) => keys.push(located.grant_key()),
-            Err(refusal) if keys.is_empty() => return Err(refusal),
-            Err(_) => {}
+        if keys.is_empty() {
+            // For the answer alone: there is no such skill, or it has no grants.
+            find_skill(&self.world, caller, selector).await?;
         }
         Ok(keys)
     }
@@ -228,6 +233,10 @@ fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal
         return Ok((GrantTarget::AllScripts, pins.all));
     }
     let path = find_script(pins.edition.manifest(), target)?;
+    if path.as_str() == GrantTarget::AllScripts.as_str() {
+        // No manifest has such a script; one that had would be taken for all of them.
+        return Err(Refusal::denied(Reason::ScriptNameInvalid));
+    }
     let pinned = pins.scripts.get(&path);
     let pinned = pinned.ok_or_else(|| Refusal::new(Code::ScriptNotFound, "The revision has no such script."))?;
     if pinned.interpreter.is_none() {

@@ -146,7 +146,7 @@ impl Belljar {
             ListedSkill::Registered { slug: name, description }
         });
         let stored = self.world.ports.skills.list(caller.tenant(), &caller.owners()).await?;
-        let (in_folders, problems) = self.file_skills().await?;
+        let (in_folders, problems) = self.in_roots().await?;
         for RootProblem { folder, message } in problems {
             tracing::warn!(folder = %folder.display(), message, "a folder under a skill root is not used");
         }
@@ -162,8 +162,13 @@ impl Belljar {
     /// Every usable skill under the skill roots, and every folder that is none though it looks like one.
     ///
     /// # Errors
-    /// `INTERNAL` when the reading itself fails.
-    pub async fn file_skills(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
+    /// `ACCESS_DENIED`; `INTERNAL` when the reading itself fails.
+    pub async fn file_skills(&self, caller: &Caller) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
+        need(caller, Scope::SkillsGrant)?;
+        self.in_roots().await
+    }
+
+    async fn in_roots(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
         let roots = self.world.options.skill_roots().to_vec();
         reading(move || roots::list(&roots)).await
     }

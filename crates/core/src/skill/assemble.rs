@@ -202,6 +202,9 @@ impl ManifestBuilder<'_> {
         if matches!(name, SKILL_FILE | DECLARATIONS_FILE) {
             self.findings.problem(name, "is declared as a script, and cannot be one");
         }
+        if name == "*" {
+            self.findings.problem(name, "has a name that is refused for a script: in a grant it means all scripts");
+        }
         if bytes.len() > self.limits.max_script_bytes {
             let rule = size(self.limits.max_script_bytes);
             self.findings.problem(name, format!("has {} bytes; a script has at most {rule}", bytes.len()));

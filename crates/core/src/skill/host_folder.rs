@@ -69,7 +69,7 @@ impl HostFolder {
         let file = File::from(openat(&self.0, name, CAREFUL, Mode::empty())?);
         let metadata = file.metadata()?;
         if !metadata.is_file() {
-            return Err(io::Error::other("it was replaced while it was read"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         let most_bytes = most as u64;
         if metadata.len() > most_bytes {

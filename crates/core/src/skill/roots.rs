@@ -1,8 +1,9 @@
 //! File skills: folders under the configured roots. A skill's folder has the skill's name, in a root or one
-//! level below it. The first of two with one name is the one that is used.
+//! level below it, and not inside another skill. The first of two with one name is the one that is used.
 
 use std::collections::BTreeSet;
-use std::io::{self, ErrorKind};
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use belljar_executor::SkillName;
@@ -37,16 +38,16 @@ pub struct RootProblem {
     pub message: String,
 }
 
-/// The folder of the skill with this name; `None` when no root has one.
+/// The folder of the skill with this name; `None` when no root has one. The same walk as a listing's, so that
+/// what is listed is what runs.
 ///
 /// # Errors
 /// A root that cannot be read: an earlier root may have another skill of that name.
 pub(crate) fn locate(roots: &[PathBuf], slug: &SkillName) -> io::Result<Option<PathBuf>> {
     for root in roots {
-        let groups = folders_in(root)?;
-        let places = std::iter::once(root).chain(&groups);
-        if let Some(found) = places.map(|place| place.join(slug.as_str())).find(|folder| is_skill(folder)) {
-            return Ok(Some(found));
+        let found = walk(root)?.skills.into_iter().find(|folder| is_named(folder, slug.as_str()));
+        if found.is_some() {
+            return Ok(found);
         }
     }
     Ok(None)
@@ -67,22 +68,23 @@ pub(crate) fn read(folder: &Path) -> Result<SkillFolder, String> {
 pub(crate) fn list(roots: &[PathBuf]) -> (Vec<FileSkill>, Vec<RootProblem>) {
     let (mut skills, mut problems, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
     for root in roots {
-        let folders = match skill_folders(root) {
-            Ok(folders) => folders,
+        let walked = match walk(root) {
+            Ok(walked) => walked,
             Err(error) => {
                 problems.push(RootProblem { folder: root.clone(), message: format!("cannot be read: {error}") });
                 continue;
             }
         };
-        for folder in folders {
+        problems.extend(walked.problems);
+        for folder in walked.skills {
+            // The first folder of a name is the one that is looked at when that name is run, good or bad.
+            if !names.insert(folder.file_name().map(OsStr::to_owned)) {
+                let message = "another folder before it has this name".to_owned();
+                problems.push(RootProblem { folder, message });
+                continue;
+            }
             match index(&folder) {
-                Ok(index) if names.insert(index.name.clone()) => {
-                    skills.push(FileSkill { slug: index.name, description: index.description, folder });
-                }
-                Ok(index) => {
-                    let message = format!("another folder before it has the name `{}`", index.name);
-                    problems.push(RootProblem { folder, message });
-                }
+                Ok(index) => skills.push(FileSkill { slug: index.name, description: index.description, folder }),
                 Err(message) => problems.push(RootProblem { folder, message }),
             }
         }
@@ -105,20 +107,46 @@ fn index(folder: &Path) -> Result<FrontMatter, String> {
 
 /// A skill is looked for by the name of its folder, so the two must agree.
 fn check_name(folder: &Path, name: &str) -> Result<(), String> {
-    if folder.file_name().is_some_and(|folder| folder == name) {
+    if is_named(folder, name) {
         return Ok(());
     }
     Err(format!("the skill is named `{name}`, and its folder is not"))
 }
 
-fn skill_folders(root: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let inner = folders_in(root)?;
-    found.extend(inner.iter().filter(|folder| is_skill(folder)).cloned());
-    for group in inner.iter().filter(|folder| !is_skill(folder)) {
-        found.extend(folders_in(group)?.into_iter().filter(|folder| is_skill(folder)));
+fn is_named(folder: &Path, name: &str) -> bool {
+    folder.file_name().is_some_and(|folder| folder == name)
+}
+
+/// What a root holds.
+#[derive(Default)]
+struct Walked {
+    /// Folders with an index file: those in the root first, then those one level below.
+    skills: Vec<PathBuf>,
+    problems: Vec<RootProblem>,
+}
+
+/// Looks at a root's folders and at those in them that are no skills. A folder that a link leads to a second time
+/// is passed over.
+fn walk(root: &Path) -> io::Result<Walked> {
+    let (groups, mut walked, mut seen) = (folders_in(root)?, Walked::default(), BTreeSet::new());
+    let mut is_new = |folder: &PathBuf| seen.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone()));
+    if is_skill(root) {
+        let message = "is a skill itself; name the folder that it is in as the root".to_owned();
+        walked.problems.push(RootProblem { folder: root.to_owned(), message });
     }
-    Ok(found)
+    let (skills, groups): (Vec<_>, Vec<_>) = groups.into_iter().partition(|folder| is_skill(folder));
+    walked.skills.extend(skills.into_iter().filter(&mut is_new));
+    for group in groups {
+        match folders_in(&group) {
+            Ok(folders) => {
+                walked.skills.extend(folders.into_iter().filter(|folder| is_skill(folder)).filter(&mut is_new));
+            }
+            Err(error) => {
+                walked.problems.push(RootProblem { folder: group, message: format!("cannot be read: {error}") });
+            }
+        }
+    }
+    Ok(walked)
 }
 
 /// The folders in a folder, by name; hidden ones are left out.
@@ -136,9 +164,5 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn is_skill(folder: &Path) -> bool {
-    // What cannot be looked at is taken for a skill: reading it tells why it is none.
-    match std::fs::symlink_metadata(folder.join(SKILL_FILE)) {
-        Ok(_) => true,
-        Err(error) => !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
-    }
+    std::fs::symlink_metadata(folder.join(SKILL_FILE)).is_ok()
 }

@@ -87,8 +87,14 @@ impl<'a> Expansion<'a> {
         let below = match part {
             Value::Array(items) => items.iter().fold(0, |sum: u64, item| sum.saturating_add(self.count(item, deeper))),
             Value::Object(entries) => entries.iter().fold(0, |sum: u64, (key, entry)| {
-                let target = matches!(key.as_str(), "$ref" | "$dynamicRef").then(|| self.target(entry)).flatten();
-                sum.saturating_add(self.count(target.unwrap_or(entry), deeper))
+                let parts = match (key.as_str(), entry.as_str()) {
+                    ("$ref" | "$dynamicRef", Some(reference)) => match self.target(reference) {
+                        Some(target) => self.count(target, deeper),
+                        None => self.outside(reference),
+                    },
+                    _ => self.count(entry, deeper),
+                };
+                sum.saturating_add(parts)
             }),
             _ => 0,
         };
@@ -97,14 +103,40 @@ impl<'a> Expansion<'a> {
         count
     }
 
-    fn target(&self, reference: &Value) -> Option<&'a Value> {
-        let reference = reference.as_str()?;
-        match reference.strip_prefix('#') {
-            Some(pointer) if pointer.is_empty() || pointer.starts_with('/') => self.root.pointer(pointer),
-            Some(anchor) => self.anchors.get(anchor).copied(),
-            None => self.anchors.get(reference).copied(),
+    /// What a reference means inside this schema: a pointer, an anchor, or either behind an `$id`.
+    fn target(&self, reference: &str) -> Option<&'a Value> {
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let document = if base.is_empty() { self.root } else { self.anchors.get(base).copied()? };
+        let fragment = percent_decoded(fragment)?;
+        if fragment.is_empty() || fragment.starts_with('/') {
+            document.pointer(&fragment)
+        } else {
+            self.anchors.get(fragment.as_str()).copied()
         }
     }
+
+    /// How many parts a reference counts that is not found in the schema: too many, as it may be one of its own
+    /// in a spelling that is not understood here. Where the schema has no address of its own, an address is that
+    /// of another document, which is told when the schema is compiled.
+    fn outside(&self, reference: &str) -> u64 {
+        let is_address =
+            |text: &str| text.split_once(':').is_some_and(|(scheme, _)| scheme.starts_with("http") || scheme == "file");
+        if is_address(reference) && !self.anchors.keys().any(|name| is_address(name)) { 1000 } else { u64::MAX }
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Every part that has a name of its own, by that name.
@@ -169,6 +201,14 @@ mod tests {
         for levels in [20, 40, 5000] {
             assert!(check_schema(&doubling(levels)).unwrap_err().contains("written out"), "{levels}");
         }
+        for spelling in ["#/%24defs/d", "http://e.x/s#/$defs/d", "http://e.x/./s#/$defs/d", "s#/$defs/d"] {
+            let text = doubling(30).to_string().replace("#/$defs/d", spelling);
+            let mut schema: Value = serde_json::from_str(&text).unwrap();
+            schema["$id"] = "http://e.x/s".into();
+            assert!(check_schema(&schema).unwrap_err().contains("written out"), "{spelling}");
+        }
+        let known = json!({"$ref": "https://json-schema.org/draft/2020-12/schema"});
+        assert_eq!(check_schema(&known), Ok(()));
         let tree = json!({"$id": "tree", "properties": {"left": {"$ref": "tree"}, "right": {"$ref": "#"}}});
         assert_eq!(check_schema(&tree), Ok(()));
     }

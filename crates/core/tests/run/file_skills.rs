@@ -195,7 +195,7 @@ async fn folders_that_are_no_usable_skill_are_told_and_not_listed() {
     let names: Vec<_> =
         world.belljar.skills(&caller()).await.unwrap().iter().map(|skill| skill.slug().to_string()).collect();
     assert_eq!(names, ["demo", "other"]);
-    let (_, problems) = world.belljar.file_skills().await.unwrap();
+    let (_, problems) = world.belljar.file_skills(&caller()).await.unwrap();
     let told: Vec<_> = problems.iter().map(|problem| problem.folder.strip_prefix(root.0.path()).unwrap()).collect();
     assert_eq!(told, ["broken", "misnamed", "group/demo"].map(Path::new));
     let broken = Call { skill: SkillSelector::Slug(SkillName::parse("broken").unwrap()), ..call() };
@@ -205,6 +205,45 @@ async fn folders_that_are_no_usable_skill_are_told_and_not_listed() {
     let agent = Caller::authenticated(tenant(), "agent", [], [Scope::MemoryRead, Scope::MemoryWrite]);
     let refusal = world.belljar.execute(&agent, broken).await.unwrap_err();
     assert!(refusal.code() == Code::SkillNotFound && !refusal.details().contains_key("problem"), "{refusal:?}");
+}
+
+/// What is listed is what runs: a folder inside another skill is neither, and a broken one keeps its name.
+#[tokio::test]
+async fn a_folder_inside_a_skill_is_no_skill_and_a_broken_one_hides_the_next_of_its_name() {
+    let root = Root::new();
+    let skill = |name: &str| format!("---\nname: {name}\ndescription: D.\n---\n");
+    root.write("group/beta/SKILL.md", &skill("beta"));
+    root.write("group/beta/scripts/a.sh", "echo beta");
+    let (executor, kept) = keeping();
+    let world = TestWorld::with(executor, with_root(&root, false)).await;
+    let beta = Call { skill: SkillSelector::Slug(SkillName::parse("beta").unwrap()), ..call() };
+    let pins = world.belljar.pins(&caller(), &beta.skill, None).await.unwrap();
+    let pin = pins.scripts.values().next().unwrap().pin;
+    world.belljar.grant(&caller(), GrantRequest::new(beta.skill.clone(), "scripts/a.sh", pin)).await.unwrap();
+    // Whoever writes the skill `demo` cannot take over the grant of `beta`.
+    root.write("demo/beta/SKILL.md", &skill("beta"));
+    root.write("demo/beta/scripts/a.sh", "echo evil");
+    world.belljar.execute(&caller(), beta.clone()).await.unwrap();
+    assert_eq!(&*kept.lock().unwrap().take().unwrap().parts().content, "echo beta");
+    root.write("beta/SKILL.md", "no front matter");
+    assert_eq!(world.belljar.execute(&caller(), beta).await.unwrap_err().code(), Code::SkillNotFound);
+    let names: Vec<_> =
+        world.belljar.skills(&caller()).await.unwrap().iter().map(|skill| skill.slug().to_string()).collect();
+    assert_eq!(names, ["demo"]);
+}
+
+#[tokio::test]
+async fn a_link_to_a_folder_above_and_a_root_that_is_a_skill_are_told_once() {
+    let root = Root::new();
+    std::os::unix::fs::symlink(".", root.path("loop")).unwrap();
+    root.write("SKILL.md", "---\nname: root\ndescription: D.\n---\n");
+    let world = TestWorld::with(Scripted::exits(0), with_root(&root, true)).await;
+    let (skills, problems) = world.belljar.file_skills(&caller()).await.unwrap();
+    assert_eq!(skills.len(), 1);
+    let told: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    assert!(matches!(told[..], [first, ..] if first.contains("is a skill itself")), "{told:?}");
+    let agent = Caller::authenticated(tenant(), "agent", [], [Scope::MemoryRead, Scope::MemoryWrite]);
+    assert_eq!(world.belljar.file_skills(&agent).await.unwrap_err().code(), Code::AccessDenied);
 }
 
 #[tokio::test]

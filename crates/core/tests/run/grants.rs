@@ -6,8 +6,8 @@ use belljar_core::code::Code;
 use belljar_core::options::OptionsDraft;
 use belljar_core::ports::Clock;
 use belljar_core::run::{Call, SkillSelector};
-use belljar_core::service::{GrantRequest, Revocation};
-use belljar_core::skill::Saved;
+use belljar_core::service::{GrantRequest, Revocation, SaveRequest};
+use belljar_core::skill::{Saved, Strictness, from_files};
 use belljar_executor::{Digest, LogicalPath};
 
 use crate::support::{Scripted, TestWorld, call, caller, options, tenant};
@@ -80,6 +80,37 @@ async fn granting_needs_the_pin_that_was_seen_and_does_not_tell_the_current_one(
     assert!(!said.to_ascii_uppercase().contains(&current.to_string()), "{said}");
     assert_eq!(world.entries().await.len(), before);
     assert!(world.belljar.grants(&caller()).await.unwrap().is_empty());
+}
+
+/// A name is revoked whatever hides behind it: the skill of a team under one of the caller's own.
+#[tokio::test]
+async fn revoking_by_name_revokes_what_the_name_hides_too() {
+    let world = TestWorld::new(Scripted::exits(0)).await;
+    let member = Caller::authenticated(tenant(), "ana", ["ops".to_owned()], Scope::ALL);
+    let files = [("SKILL.md", &b"---\nname: demo\ndescription: D.\n---\n"[..]), ("scripts/a.sh", b"echo team")];
+    let read = from_files(files, Strictness::Strict).unwrap();
+    let team = SaveRequest { team: Some("ops".into()), ..SaveRequest::new(read.manifest, read.files) };
+    let team = world.belljar.save_skill(&member, team).await.unwrap();
+    let by_id = SkillSelector::Id(team.skill.id.clone());
+    let pins = world.belljar.pins(&member, &by_id, None).await.unwrap();
+    let pin = pins.scripts.values().next().unwrap().pin;
+    world.belljar.grant(&member, GrantRequest::new(by_id.clone(), "scripts/a.sh", pin)).await.unwrap();
+    // The same name, the caller's own, in front of it; and nobody in the team asks.
+    world.ready().await;
+    let slug = SkillSelector::Slug(belljar_executor::SkillName::parse("demo").unwrap());
+    let revoked = world.belljar.revoke(&caller(), Revocation::Target(slug, None)).await.unwrap();
+    assert_eq!(revoked.len(), 2);
+    let refusal = world.belljar.execute(&member, Call { skill: by_id, ..call() }).await.unwrap_err();
+    assert_eq!(refusal.reason(), Some("grant_missing"));
+}
+
+/// In a grant `*` means all scripts, so no script can be called that.
+#[tokio::test]
+async fn a_script_cannot_have_the_name_that_means_all_of_them() {
+    let index = b"---\nname: demo\ndescription: D.\n---\n";
+    let files = [("SKILL.md", &index[..]), ("*", b"#!/bin/sh"), ("belljar.toml", b"[scripts.\"*\"]\n")];
+    let problems = from_files(files, Strictness::Lenient).unwrap_err();
+    assert!(problems.iter().any(|problem| problem.to_string().contains("all scripts")), "{problems:?}");
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ fn an_archive_that_is_larger_than_it_says_or_than_it_may_be_is_refused() {
     let mut state = 1_u64;
     let noise: Vec<u8> = std::iter::repeat_with(|| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 33) as u8
+        state.to_le_bytes()[4]
     })
     .take(9 << 20)
     .collect();

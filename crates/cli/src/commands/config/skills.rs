@@ -17,7 +17,7 @@ pub(super) async fn notes(global: &Global) -> Vec<String> {
 }
 
 async fn look(app: &App) -> Result<Vec<String>> {
-    let (in_folders, problems) = app.belljar.file_skills().await?;
+    let (in_folders, problems) = app.belljar.file_skills(&app.caller).await?;
     let used: BTreeSet<_> = app.belljar.skills(&app.caller).await?.into_iter().filter_map(used_folder).collect();
     let unusable = problems.iter().map(|problem| format!("{}: {}", problem.folder.display(), problem.message));
     let hidden = in_folders.iter().filter(|skill| !used.contains(&skill.folder)).map(|skill| {

@@ -49,19 +49,25 @@ fn describe(app: &App, imported: Option<&Saved>, call: &Call, plan: &Plan) {
         parts.interpreter,
         super::source(&plan.edition)
     ));
-    let (files, size) = (output::count(parts.files.len() as u64, "file"), output::size(parts.files.size()));
-    output::note(&format!("  it may see     /skill ({files}, {size}, read-only) · /workspace (empty)"));
-    let limits = &parts.limits;
-    output::note(&format!(
-        "  it may use     {} memory · {} tasks · {} s · no network",
-        output::size(limits.memory_bytes),
-        limits.tasks,
-        parts.timeout.as_secs()
-    ));
+    let isolation = app.belljar.isolation();
+    if isolation.as_ref().is_ok_and(|report| !report.isolates()) {
+        output::note("  it may see     whatever this user may, and the network");
+        output::note(&format!("  it may use     as much as it wants, for {} s", parts.timeout.as_secs()));
+    } else {
+        let (files, size) = (output::count(parts.files.len() as u64, "file"), output::size(parts.files.size()));
+        output::note(&format!("  it may see     /skill ({files}, {size}, read-only) · /workspace (empty)"));
+        let limits = &parts.limits;
+        output::note(&format!(
+            "  it may use     {} memory · {} tasks · {} s · no network",
+            output::size(limits.memory_bytes),
+            limits.tasks,
+            parts.timeout.as_secs()
+        ));
+    }
     if !call.argv.is_empty() {
         output::note(&format!("  arguments      {}", output::safe(&call.argv.join(" "))));
     }
-    match app.belljar.isolation() {
+    match isolation {
         Ok(report) if report.isolates() => output::note(&format!("  sealed by      {}", sealed(app, &report))),
         Ok(_) => {
             let name = app.belljar.executor_name();
