@@ -1,8 +1,12 @@
 //! Whether runs can be started: the executor's last probe and the last audit write.
 
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use belljar_executor::{Cause, Executor, Report, Requirement, Unavailable};
+
+/// How long a probe may take. It tries things out, and a host may be busy.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the last probe said, and whether the trail takes entries.
 #[derive(Debug)]
@@ -25,9 +29,10 @@ impl Health {
         Self { require, probed: RwLock::new(Err(unprobed)), audit_failed: RwLock::new(false), changed: Arc::default() }
     }
 
-    /// Probes the executor and compares its report with what is required.
-    pub async fn probe(&self, executor: &dyn Executor) -> Result<Arc<Report>, Unavailable> {
-        let found = executor.probe().await.and_then(|report| self.judge(report));
+    /// Probes the executor and compares its report with what is required. One that panics or does not
+    /// answer in time is no sandbox; whoever probes goes on.
+    pub async fn probe(&self, executor: &Arc<dyn Executor>) -> Result<Arc<Report>, Unavailable> {
+        let found = ask(executor).await.and_then(|report| self.judge(report));
         self.probed.write().unwrap_or_else(PoisonError::into_inner).clone_from(&found);
         found
     }
@@ -66,4 +71,23 @@ impl Health {
     pub fn is_ready(&self) -> bool {
         self.report().is_ok() && !*self.audit_failed.read().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Probes in a task of its own, so that a panic ends there.
+async fn ask(executor: &Arc<dyn Executor>) -> Result<Report, Unavailable> {
+    let asked = Arc::clone(executor);
+    let mut probing = tokio::spawn(async move { asked.probe().await });
+    let message = match tokio::time::timeout(PATIENCE, &mut probing).await {
+        Ok(Ok(found)) => return found,
+        Ok(Err(panic)) => {
+            tracing::error!(%panic, "the executor's probe panicked");
+            format!("the probe of the executor {} panicked", executor.name())
+        }
+        Err(_) => {
+            probing.abort();
+            format!("the probe of the executor {} did not answer within {} s", executor.name(), PATIENCE.as_secs())
+        }
+    };
+    let remedy = "see the log of the executor, mend it, and probe again".into();
+    Err(Unavailable { cause: Cause::Other, control: None, message, remedy })
 }

@@ -111,7 +111,7 @@ impl Belljar {
     /// # Errors
     /// Why the configured isolation cannot be had.
     pub async fn probe(&self) -> Result<Arc<Report>, Unavailable> {
-        self.world.health.probe(&*self.world.executor).await
+        self.world.health.probe(&self.world.executor).await
     }
 
     /// The executor's last good report.

@@ -87,7 +87,7 @@ impl Builder {
         }
         let health = Health::new(self.draft.require.clone());
         let report = match &executor {
-            Some(executor) if self.draft.enabled => health.probe(&**executor).await.ok(),
+            Some(executor) if self.draft.enabled => health.probe(executor).await.ok(),
             _ => None,
         };
         if let Some((report, executor)) = report.as_deref().zip(executor.as_deref())
@@ -203,7 +203,7 @@ async fn keep_probing(world: Weak<World>) {
             }
         }
         let Some(world) = world.upgrade() else { return };
-        if let Err(unavailable) = world.health.probe(&*world.executor).await {
+        if let Err(unavailable) = world.health.probe(&world.executor).await {
             tracing::error!(%unavailable, remedy = unavailable.remedy, "the executor is not ready");
             drop(world);
             tokio::time::sleep(Duration::from_secs(1)).await;

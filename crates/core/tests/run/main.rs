@@ -12,4 +12,5 @@ mod file_skills;
 mod gates;
 mod grants;
 mod hostile;
+mod probes;
 mod support;
