@@ -104,7 +104,7 @@ pub(crate) enum Command {
 /// `belljar run`
 #[derive(Debug, Args)]
 pub(crate) struct Run {
-    /// A folder with a SKILL.md, or the name of a saved skill
+    /// The name of a skill, or a folder with a SKILL.md, which is saved as a revision
     pub(crate) skill: String,
     /// The script's path inside the skill, or its component id
     pub(crate) script: String,

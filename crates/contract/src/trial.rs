@@ -123,6 +123,7 @@ fn parts(subject: &Subject, content: &str) -> Result<RequestParts, InvalidName> 
         arguments_json: None,
         argv: Vec::new(),
         cwd: WorkingDirectory::Workspace,
+        standalone: false,
         files: FileTree::new(BTreeMap::from([(path, Arc::from(content.as_bytes()))])),
         limits_class: LimitsClass::parse("standard")?,
         limits: Limits::default(),

@@ -82,6 +82,8 @@ pub struct RequestParts {
     pub argv: Vec<String>,
     /// The folder to start in.
     pub cwd: WorkingDirectory,
+    /// Whether the script says that it needs no other file of the skill.
+    pub standalone: bool,
     /// Every file of the revision.
     pub files: FileTree,
     /// The limits class.
@@ -193,6 +195,7 @@ pub(crate) mod tests {
             arguments_json: Some(SECRET.into()),
             argv: vec![SECRET.into()],
             cwd: WorkingDirectory::Workspace,
+            standalone: false,
             files: FileTree::new(BTreeMap::from([(path, Arc::from(SECRET.as_bytes()))])),
             limits_class: LimitsClass::parse("standard").unwrap(),
             limits: Limits::default(),

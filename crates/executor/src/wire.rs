@@ -15,7 +15,9 @@
 //! Optional fields of ours, never required and ignored by others: `skillName` of a request; `stdoutTruncated` and
 //! `stderrTruncated` of an answer, where `truncated` alone does not say which stream was cut.
 //!
-//! The form carries a script alone: neither arguments of a command line nor further files of the skill.
+//! The form carries a script alone: neither arguments of a command line nor further files of the skill. A request
+//! that has them is refused, unless the script is declared `standalone`. The limits of its class do not travel
+//! either: a runner has its own.
 
 mod answer;
 mod request;
@@ -32,6 +34,9 @@ pub enum WireError {
     /// It starts in a folder of the skill.
     #[error("the runner's form carries no folder to start in but the run's own")]
     WorkingDirectory,
+    /// The script can see further files of its skill, and does not say that it needs none of them.
+    #[error("the runner's form carries the script alone: declare it `standalone` if it needs no other file")]
+    Files,
 }
 
 /// Reads an object whose names may come in any case: each known name once, whatever is unknown passed over.

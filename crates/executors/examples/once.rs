@@ -41,6 +41,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         arguments_json: (!arguments.is_empty()).then(|| arguments.into()),
         argv: Vec::new(),
         cwd: WorkingDirectory::Workspace,
+        standalone: false,
         files: FileTree::new(BTreeMap::from([(path, Arc::from(content.as_bytes()))])),
         limits_class: LimitsClass::parse("standard")?,
         limits,

@@ -31,6 +31,7 @@ fn request() -> ExecutionRequest {
         arguments_json: None,
         argv: Vec::new(),
         cwd: WorkingDirectory::Workspace,
+        standalone: false,
         files: FileTree::new(BTreeMap::new()),
         limits_class: LimitsClass::parse("standard").unwrap(),
         limits: Limits::default(),

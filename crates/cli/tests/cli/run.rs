@@ -92,6 +92,27 @@ fn a_memory_limit_that_is_hit_is_named() {
     assert!(told.stderr.contains("limit hit: memory") || told.stderr.contains("MemoryError"), "{told:?}");
 }
 
+/// A folder in the current directory does not take the place of the skill that was approved under its name.
+#[test]
+fn a_word_is_a_skills_name_before_it_is_a_folders() {
+    let place = Place::new();
+    place.script("echo approved");
+    place.run(&[]);
+    place.script("echo something else");
+    let here = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        crate::support::told(command.stdin(Stdio::null()).current_dir(place.path("")))
+    };
+    let told = here(&["run", "demo", "scripts/a.sh"]);
+    assert!(told.stdout == "approved\n" && told.stderr.contains("the folder here is ./demo"), "{told:?}");
+    assert_eq!(here(&["run", "./demo", "scripts/a.sh", "--json"]).error(125)["details"]["reason"], "content_changed");
+    // Where no skill has the name, it is the folder's.
+    std::fs::rename(place.path("demo"), place.path("other")).unwrap();
+    let index = std::fs::read_to_string(place.path("other/SKILL.md")).unwrap().replace("demo", "other");
+    std::fs::write(place.path("other/SKILL.md"), index).unwrap();
+    assert_eq!(here(&["run", "other", "scripts/a.sh", "--grant"]).stdout, "something else\n");
+}
+
 #[test]
 fn input_comes_from_a_file_or_from_standard_input_and_only_when_asked() {
     let place = Place::new();

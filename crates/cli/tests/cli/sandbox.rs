@@ -29,6 +29,8 @@ fn an_absent_bubblewrap() {
     let run = ["run", text(&folder), "scripts/a.sh", "--grant", "--json"];
     assert_unavailable(&with_program(&place, "/does/not/exist/bwrap", &run).error(125), "missing_program");
     assert_eq!(place.actions(), ["skill.save", "script.grant", "script.denied"]);
+    let told = with_program(&place, "/does/not/exist/bwrap", &["run", "demo", "scripts/a.sh", "--explain", "--json"]);
+    assert_eq!(told.error(125)["code"], "SANDBOX_UNAVAILABLE");
     let doctor = with_program(&place, "/does/not/exist/bwrap", &["doctor"]);
     assert!(doctor.code == Some(125) && doctor.stdout.contains("missing_program"), "{doctor:?}");
     assert!(doctor.stdout.contains("mend") && doctor.stdout.contains("no script can run here"), "{doctor:?}");

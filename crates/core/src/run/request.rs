@@ -33,6 +33,7 @@ impl Runnable {
             arguments_json: resolved.arguments_json.clone(),
             argv: resolved.argv.clone(),
             cwd: resolved.declaration.cwd,
+            standalone: resolved.declaration.standalone,
             files: resolved.edition.files().clone(),
             limits_class,
             limits,

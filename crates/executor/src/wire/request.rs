@@ -7,7 +7,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{WireError, fields};
-use crate::{Digest, ExecutionRequest, WorkingDirectory};
+use crate::{Digest, ExecutionRequest, LogicalPath, WorkingDirectory};
 
 /// A run for a runner. Its source is the one of its digest.
 #[derive(Clone, PartialEq, Serialize)]
@@ -37,6 +37,11 @@ impl WireRequest {
         }
         if parts.cwd != WorkingDirectory::Workspace {
             return Err(WireError::WorkingDirectory);
+        }
+        let is_needed =
+            |path: &LogicalPath| *path != parts.script_path && !matches!(path.as_str(), "SKILL.md" | "belljar.toml");
+        if !parts.standalone && parts.files.iter().any(|(path, _)| is_needed(path)) {
+            return Err(WireError::Files);
         }
         Ok(Self {
             tenant: parts.tenant_id.to_string(),
@@ -209,7 +214,18 @@ mod tests {
         assert_eq!(WireRequest::of(&ExecutionRequest::new(parts.clone())), Err(WireError::CommandLine));
         parts.argv = Vec::new();
         parts.cwd = WorkingDirectory::Skill;
-        assert_eq!(WireRequest::of(&ExecutionRequest::new(parts)), Err(WireError::WorkingDirectory));
+        assert_eq!(WireRequest::of(&ExecutionRequest::new(parts.clone())), Err(WireError::WorkingDirectory));
+        parts.cwd = WorkingDirectory::Workspace;
+        let files = ["SKILL.md", "belljar.toml", "scripts/a.sh", "assets/rules.conf"];
+        let tree = |files: &[&str]| {
+            crate::FileTree::new(files.iter().map(|path| (path.parse().unwrap(), (*b"x").into())).collect())
+        };
+        parts.files = tree(&files);
+        assert_eq!(WireRequest::of(&ExecutionRequest::new(parts.clone())), Err(WireError::Files));
+        let standalone = crate::RequestParts { standalone: true, ..parts.clone() };
+        assert!(WireRequest::of(&ExecutionRequest::new(standalone)).is_ok());
+        parts.files = tree(&files[..3]);
+        assert!(WireRequest::of(&ExecutionRequest::new(parts)).is_ok());
     }
 
     #[test]

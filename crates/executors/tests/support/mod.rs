@@ -34,6 +34,7 @@ pub(crate) fn script(runtime: &str, content: &str) -> Script {
         arguments_json: None,
         argv: Vec::new(),
         cwd: WorkingDirectory::Workspace,
+        standalone: false,
         files: FileTree::new(BTreeMap::from([(path, Arc::from(content.as_bytes()))])),
         limits_class: LimitsClass::parse("standard").unwrap(),
         limits: Limits::default(),

@@ -3,8 +3,11 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
+use belljar_core::code::Code;
 use belljar_core::envelope;
+use belljar_core::refusal::Refusal;
 use belljar_core::service::Plan;
+use belljar_executor::{ExecutorError, Unavailable};
 use belljar_executors::Plan as SandboxPlan;
 use serde_json::json;
 
@@ -47,8 +50,16 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(error: belljar_executor::ExecutorError) -> anyhow::Error {
-    anyhow::Error::new(error).context("the sandbox cannot be described")
+/// A host without the sandbox is told as a run would tell it.
+fn describe(error: ExecutorError) -> anyhow::Error {
+    let unavailable = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Unavailable>());
+    match unavailable {
+        Some(Unavailable { message, remedy, .. }) => {
+            let text = format!("The configured isolation cannot be had on this host: {message}. To mend it: {remedy}");
+            Refusal::new(Code::SandboxUnavailable, text).into()
+        }
+        None => anyhow::Error::new(error).context("the sandbox cannot be described"),
+    }
 }
 
 fn show(plan: &SandboxPlan) {

@@ -6,11 +6,11 @@ mod finish;
 mod input;
 mod interrupt;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use belljar_core::code::Reason;
+use belljar_core::code::{Code, Reason};
 use belljar_core::ids::RevisionId;
 use belljar_core::refusal::Refusal;
 use belljar_core::run::{Call, SkillSelector};
@@ -27,8 +27,10 @@ use crate::output;
 enum Source {
     /// A folder, read into memory once.
     Folder(Box<SkillFolder>),
-    /// A saved skill, and the revision if one is fixed.
-    Saved(SkillName, Option<RevisionId>),
+    /// A skill by name, and the revision if one is fixed.
+    Named(SkillName, Option<RevisionId>),
+    /// A word that is a skill's name and a folder's here: the skill's, when there is one.
+    NameOrFolder(SkillName, PathBuf),
 }
 
 /// Runs a script: imports a folder as a revision, asks for approval where that is possible, runs, and
@@ -105,28 +107,53 @@ fn wants_a_grant(reason: Reason) -> bool {
 }
 
 impl Source {
-    /// A name with a slash, or of a folder that holds a skill, is a folder; any other is a saved skill's.
+    /// A name with a slash is a folder's; any other is a skill's, and a folder's only when no skill has it: what
+    /// lies in the current folder must not take the place of what was approved.
     fn read(global: &Global, arguments: &Run) -> Result<Self> {
         let Run { skill: text, revision, .. } = arguments;
         let path = Path::new(text);
-        if text.contains('/') || text == "." || text == ".." || path.join("SKILL.md").is_file() {
+        let is_word = !text.contains('/') && text != "." && text != "..";
+        let slug = SkillName::parse(text);
+        if is_word
+            && revision.is_none()
+            && path.join("SKILL.md").is_file()
+            && let Ok(slug) = slug
+        {
+            return Ok(Self::NameOrFolder(slug, path.to_owned()));
+        }
+        if !is_word || path.join("SKILL.md").is_file() && slug.is_err() {
             if revision.is_some() {
                 let message = format!("goes with a saved skill, and {text} is a folder");
                 return Err(Refusal::invalid_argument("--revision", message).into());
             }
             return Ok(Self::Folder(Box::new(skill::read(global, path, Strictness::Lenient)?)));
         }
-        let slug = SkillName::parse(text).map_err(|error| {
+        let slug = slug.map_err(|error| {
             let message = format!("{text:?} is neither a folder with a SKILL.md nor a skill's name: {error}");
             Refusal::invalid_argument("skill", message)
         })?;
-        Ok(Self::Saved(slug, revision.as_deref().map(RevisionId::new)))
+        Ok(Self::Named(slug, revision.as_deref().map(RevisionId::new)))
     }
 
     /// Imports a folder as a revision; its run is fixed to exactly that one.
     async fn import(self, global: &Global, app: &App) -> Result<(SkillSelector, Option<RevisionId>, Option<Saved>)> {
         match self {
-            Self::Saved(slug, revision) => Ok((SkillSelector::Slug(slug), revision, None)),
+            Self::Named(slug, revision) => Ok((SkillSelector::Slug(slug), revision, None)),
+            Self::NameOrFolder(slug, folder) => {
+                let selector = SkillSelector::Slug(slug.clone());
+                match app.belljar.edition(&app.caller, &selector, None).await {
+                    Err(refusal) if refusal.code() == Code::SkillNotFound => {
+                        let read = Box::new(skill::read(global, &folder, Strictness::Lenient)?);
+                        Box::pin(Self::Folder(read).import(global, app)).await
+                    }
+                    _ => {
+                        if !global.json {
+                            output::note(&format!("note: this is the skill {slug}; the folder here is ./{slug}"));
+                        }
+                        Ok((selector, None, None))
+                    }
+                }
+            }
             Self::Folder(read) => {
                 if !global.json {
                     skill::tell_notes(&read);
