@@ -270,12 +270,15 @@ pub(crate) enum Grant {
     },
     /// List the grants, revoked and expired ones too
     List,
-    /// Revoke grants; it takes effect on the next run
+    /// Revoke grants; without --stop it takes effect on the next run
     Revoke {
         /// A grant's id, or a skill's name
         grant: String,
         /// With a skill: only the grants of this script, or of *
         script: Option<String>,
+        /// Cancel the runs under these grants, too, and wait for their endings
+        #[arg(long)]
+        stop: bool,
     },
 }
 
@@ -290,6 +293,11 @@ pub(crate) enum Exec {
     },
     /// Show one execution
     Show {
+        /// Its id
+        execution: String,
+    },
+    /// Cancel a run, whichever process runs it, and wait for its ending
+    Cancel {
         /// Its id
         execution: String,
     },

@@ -125,6 +125,13 @@ pub trait Executions: fmt::Debug + Send + Sync {
     async fn get(&self, tenant: &TenantId, id: &ExecutionId) -> Stored<Option<ExecutionRecord>>;
     /// A tenant's records, newest first, at most `limit`.
     async fn list(&self, tenant: &TenantId, limit: u32) -> Stored<Vec<ExecutionRecord>>;
+    /// A tenant's open runs, oldest first.
+    async fn running(&self, tenant: &TenantId) -> Stored<Vec<ExecutionRecord>>;
+    /// Asks for an open run to be cancelled, whichever process runs it; `false`, and nothing written, when it is
+    /// not open or somebody asked before.
+    async fn request_cancel(&self, tenant: &TenantId, id: &ExecutionId, audit: AuditDraft) -> Stored<bool>;
+    /// The open runs of this process that somebody asked to be cancelled.
+    async fn cancel_requests(&self) -> Stored<Vec<ExecutionId>>;
     /// Open runs whose owner is dead.
     async fn orphans(&self) -> Stored<Vec<ExecutionRecord>>;
     /// The id of this process as an owner of runs.

@@ -39,6 +39,50 @@ fn an_interrupt_a_termination_or_a_hang_up_cancels_and_the_run_is_kept() {
     place.assert_trail_is_whole();
 }
 
+/// The id of the run that is under way.
+fn running_id(place: &Place) -> String {
+    let listed = place.belljar(&["exec", "list", "--json"]).json();
+    let running = listed["data"].as_array().unwrap().iter().find(|record| record["status"] == "running").unwrap();
+    running["execution_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn another_process_cancels_a_run_and_waits_for_its_ending() {
+    let place = Place::new();
+    let folder = place.script("echo started; sleep 60");
+    place.run(&["--timeout", "1"]);
+    let arguments = ["run", text(&folder), "scripts/a.sh", "--json", "--timeout", "60"];
+    let child = started(&place, &mut place.command(&arguments));
+    let id = running_id(&place);
+    let told = place.belljar(&["exec", "cancel", &id]);
+    assert_eq!((told.code, told.stdout), (Some(0), format!("{id}: cancelled\n")));
+    assert_eq!(wait(child).data(130)["status"], "cancelled");
+    // It has ended: asked again, that is what is told, and nothing more is written.
+    assert_eq!(place.belljar(&["exec", "cancel", &id, "--json"]).json()["data"]["status"], "cancelled");
+    assert_eq!(place.actions().iter().filter(|action| *action == "execution.cancel").count(), 1);
+    assert_eq!(place.belljar(&["exec", "cancel", "none", "--json"]).error(125)["code"], "NOT_FOUND");
+    place.assert_trail_is_whole();
+}
+
+#[test]
+fn revoking_can_stop_what_runs_and_without_it_does_not() {
+    let place = Place::new();
+    let folder = place.script("sleep 60");
+    place.run(&["--timeout", "1"]);
+    let arguments = ["run", text(&folder), "scripts/a.sh", "--grant", "--json", "--timeout", "60"];
+    let child = started(&place, &mut place.command(&arguments));
+    let id = running_id(&place);
+    assert_eq!(place.belljar(&["grant", "revoke", "demo"]).code, Some(0));
+    assert_eq!(running_id(&place), id, "a run that was approved goes on");
+    assert_eq!(place.belljar(&["exec", "cancel", &id]).code, Some(0));
+    wait(child).data(130);
+    let child = started(&place, &mut place.command(&arguments));
+    let told = place.belljar(&["grant", "revoke", "demo", "--stop", "--json"]).json();
+    assert_eq!(told["stopped"][0]["status"], "cancelled", "{told}");
+    assert_eq!(wait(child).data(130)["status"], "cancelled");
+    place.assert_trail_is_whole();
+}
+
 #[test]
 fn once_the_run_is_over_a_signal_ends_the_command() {
     let place = Place::new();

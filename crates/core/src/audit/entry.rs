@@ -60,6 +60,8 @@ actions! {
     SkillUnarchive = "skill.unarchive";
     /// A skill was deleted with all its revisions.
     SkillPurge = "skill.purge";
+    /// Somebody asked for a run to be cancelled.
+    ExecutionCancel = "execution.cancel";
     /// Runs were paused.
     ExecutionPause = "execution.pause";
     /// Runs were resumed.
@@ -150,6 +152,12 @@ impl AuditDraft {
     #[must_use]
     pub const fn tenant(&self) -> &TenantId {
         &self.tenant
+    }
+
+    /// Who does it.
+    #[must_use]
+    pub fn actor(&self) -> &str {
+        &self.actor
     }
 
     /// When it was drafted.

@@ -18,6 +18,7 @@ mod deliver;
 mod denial;
 mod gates;
 mod keep;
+mod live;
 mod locate;
 mod preview;
 mod ready;
@@ -40,6 +41,8 @@ pub use denial::{Denial, Stop};
 pub use gates::{Cleared, pass};
 pub(crate) use keep::close_orphan;
 pub use keep::{Answer, keep};
+pub use live::Live;
+pub(crate) use live::heed_requests;
 pub(crate) use locate::{Located, edition, find_script, find_skill, reading};
 pub(crate) use preview::preview;
 pub use ready::{Ready, ready};
@@ -66,6 +69,8 @@ pub struct World {
     pub executor: Arc<dyn Executor>,
     /// Skills that the program registered, by name.
     pub registered: BTreeMap<SkillName, Arc<SkillFolder>>,
+    /// The runs of this process that are under way.
+    pub live: Live,
     /// The slots of this process.
     pub slots: Slots,
     /// Whether runs can be started.
@@ -97,6 +102,7 @@ pub(crate) async fn walk(world: &Arc<World>, caller: Caller, call: Call, cancel:
     }
     let recorded = record(world, ready).await?;
     let record = recorded.record.clone();
+    let _live = world.live.enter(&record.execution_id, cancel);
     let started = tokio::spawn(start(Arc::clone(world), recorded, cancel.clone()).in_current_span());
     let finished = started.await.unwrap_or_else(|panic| Finished::panicked(record, &panic));
     keep(world, finished).await

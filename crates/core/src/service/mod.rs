@@ -2,6 +2,7 @@
 
 mod audit;
 mod builder;
+mod cancel;
 mod executions;
 mod grants;
 mod lifecycle;

@@ -11,7 +11,7 @@ use super::Belljar;
 use super::builder::Builder;
 use crate::health::Health;
 use crate::options::UnknownRuntimes;
-use crate::run::{AccessDenials, Slots, World, close_orphan};
+use crate::run::{AccessDenials, Live, Slots, World, close_orphan, heed_requests};
 use crate::skill::SkillFolder;
 
 /// How often the executor is probed.
@@ -107,10 +107,12 @@ impl Builder {
             return Err(StartError { faults });
         }
         let slots = Slots::new(options.max_concurrent_per_tenant(), options.max_concurrent_total());
-        let (meter, access_denials) = (Arc::default(), AccessDenials::default());
-        let world = Arc::new(World { ports, options, executor, registered, slots, health, meter, access_denials });
+        let (meter, access_denials, live) = (Arc::default(), AccessDenials::default(), Live::default());
+        let world =
+            Arc::new(World { ports, options, executor, registered, live, slots, health, meter, access_denials });
         close_lost_runs(&world).await?;
         tokio::spawn(keep_probing(Arc::downgrade(&world)));
+        tokio::spawn(heed_requests(Arc::downgrade(&world)));
         Ok(Belljar { world })
     }
 

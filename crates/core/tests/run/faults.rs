@@ -72,6 +72,15 @@ impl Executions for FailingExecutions {
     async fn list(&self, tenant: &TenantId, limit: u32) -> Stored<Vec<ExecutionRecord>> {
         self.inner.list(tenant, limit).await
     }
+    async fn running(&self, tenant: &TenantId) -> Stored<Vec<ExecutionRecord>> {
+        self.inner.running(tenant).await
+    }
+    async fn request_cancel(&self, tenant: &TenantId, id: &ExecutionId, audit: AuditDraft) -> Stored<bool> {
+        self.inner.request_cancel(tenant, id, audit).await
+    }
+    async fn cancel_requests(&self) -> Stored<Vec<ExecutionId>> {
+        self.inner.cancel_requests().await
+    }
     async fn orphans(&self) -> Stored<Vec<ExecutionRecord>> {
         self.inner.orphans().await
     }

@@ -1,5 +1,6 @@
 //! Execution records: a JSON document each, with the columns that are asked for beside it.
 
+mod cancel;
 mod close;
 mod open;
 
@@ -53,6 +54,26 @@ impl Executions for Store {
                 .map_err(store_error)?;
         reader.give_back();
         rows.iter().map(record).collect()
+    }
+
+    async fn running(&self, tenant: &TenantId) -> Stored<Vec<ExecutionRecord>> {
+        let mut reader = self.reader().await?;
+        let rows =
+            sqlx::query("select record from execution where tenant = ? and status = 'running' order by created_at, id")
+                .bind(tenant.as_str())
+                .fetch_all(reader.connection())
+                .await
+                .map_err(store_error)?;
+        reader.give_back();
+        rows.iter().map(record).collect()
+    }
+
+    async fn request_cancel(&self, tenant: &TenantId, id: &ExecutionId, audit: AuditDraft) -> Stored<bool> {
+        self.change(cancel::RequestCancel { tenant: tenant.clone(), execution: id.clone(), audit }).await
+    }
+
+    async fn cancel_requests(&self) -> Stored<Vec<ExecutionId>> {
+        cancel::requested(self).await
     }
 
     async fn orphans(&self) -> Stored<Vec<ExecutionRecord>> {

@@ -1,5 +1,6 @@
 //! `belljar exec`.
 
+mod cancel;
 mod list;
 mod show;
 
@@ -15,6 +16,7 @@ pub(super) async fn run(global: &Global, command: Exec) -> Result<ExitCode> {
     app::with_nothing_running(global, async |app| match command {
         Exec::List { limit } => list::run(global, app, limit).await,
         Exec::Show { execution } => show::run(global, app, &execution).await,
+        Exec::Cancel { execution } => cancel::run(global, app, &execution).await,
     })
     .await
 }

@@ -21,8 +21,8 @@ pub(super) async fn run(global: &Global, command: Grant) -> Result<ExitCode> {
             app::with(global, None, async |app| add::run(global, app, wanted).await).await
         }
         Grant::List => app::with_nothing_running(global, async |app| list::run(global, app).await).await,
-        Grant::Revoke { grant, script } => {
-            app::with_nothing_running(global, async |app| revoke::run(global, app, &grant, script).await).await
+        Grant::Revoke { grant, script, stop } => {
+            app::with_nothing_running(global, async |app| revoke::run(global, app, &grant, script, stop).await).await
         }
     }
 }
