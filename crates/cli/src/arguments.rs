@@ -252,12 +252,17 @@ pub(crate) enum Grant {
     /// Approve a script at the pin you saw
     Add {
         /// The skill's name
-        skill: String,
+        #[arg(required_unless_present = "pending")]
+        skill: Option<String>,
         /// The script's path, or * for all scripts
-        script: String,
+        #[arg(required_unless_present = "pending")]
+        script: Option<String>,
         /// The pin you saw; `belljar skill show` prints it
-        #[arg(long, value_name = "PIN")]
-        pin: String,
+        #[arg(long, value_name = "PIN", required_unless_present = "pending")]
+        pin: Option<String>,
+        /// Approve what was refused, by its id in `belljar grant list --pending`
+        #[arg(long, value_name = "ID", conflicts_with_all = ["skill", "script", "pin", "revision"])]
+        pending: Option<String>,
         /// The revision that has this pin [default: the published, else the latest]
         #[arg(long, value_name = "ID")]
         revision: Option<String>,
@@ -269,7 +274,11 @@ pub(crate) enum Grant {
         replace: bool,
     },
     /// List the grants, revoked and expired ones too
-    List,
+    List {
+        /// List what was refused for want of a grant instead
+        #[arg(long)]
+        pending: bool,
+    },
     /// Revoke grants; without --stop it takes effect on the next run
     Revoke {
         /// A grant's id, or a skill's name

@@ -1,9 +1,9 @@
 //! Grants: what a tenant may run, at which pin, until when.
 
-use belljar_executor::{Digest, LogicalPath, TenantId};
+use belljar_executor::{Digest, FieldHasher, LogicalPath, SkillName, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{GrantId, SkillId};
+use crate::ids::{GrantId, PendingId, RevisionId, SkillId};
 use crate::time::Timestamp;
 
 /// What of a skill a grant covers.
@@ -67,6 +67,45 @@ pub struct Grant {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
+}
+
+/// A script that was refused for want of a grant, at one pin: what a person may want to approve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PendingGrant {
+    /// Its id: the same script at the same pin has the same.
+    pub id: PendingId,
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The skill, as grants name it.
+    pub skill_id: SkillId,
+    /// The skill's name.
+    pub slug: SkillName,
+    /// The script.
+    pub script: LogicalPath,
+    /// The pin that was asked for.
+    pub pin: Digest,
+    /// The revision that has it; a skill that is not in the store has none.
+    pub revision_id: Option<RevisionId>,
+    /// Why it was refused last.
+    pub reason: String,
+    /// Who asked last.
+    pub asked_by: String,
+    /// How often it was asked for.
+    pub asked: u32,
+    /// When first.
+    pub first_at: Timestamp,
+    /// When last.
+    pub last_at: Timestamp,
+}
+
+impl PendingGrant {
+    /// The id of this script at this pin.
+    #[must_use]
+    pub fn id_of(skill_id: &SkillId, script: &LogicalPath, pin: Digest) -> PendingId {
+        let hasher = FieldHasher::new("belljar.pending.v1").field(skill_id.as_str().as_bytes());
+        let digest = hasher.field(script.as_str().as_bytes()).field(pin.as_bytes()).finish();
+        PendingId::new(&format!("p-{}", &digest.lower_hex()[..16]))
+    }
 }
 
 impl Grant {

@@ -69,6 +69,10 @@ id!(
     GrantId
 );
 id!(
+    /// What waits for a grant.
+    PendingId
+);
+id!(
     /// One audit entry.
     AuditId
 );

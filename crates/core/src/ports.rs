@@ -12,7 +12,7 @@ use belljar_executor::{ExecutionId, FileTree, LogicalPath, SkillName, TenantId};
 use crate::audit::{AuditDraft, AuditEntry, Head, Receipt};
 use crate::caller::Owner;
 use crate::execution::ExecutionRecord;
-use crate::grant::Grant;
+use crate::grant::{Grant, PendingGrant};
 use crate::ids::{GrantId, OwnerId, RevisionId, SkillId};
 use crate::skill::{Revision, RevisionChoice, RevisionDraft, SaveAnswer, Skill};
 use crate::time::Timestamp;
@@ -88,6 +88,10 @@ pub trait Grants: fmt::Debug + Send + Sync {
     async fn get(&self, tenant: &TenantId, id: &GrantId) -> Stored<Option<Grant>>;
     /// All of a tenant's grants, revoked and expired ones too, newest first.
     async fn list(&self, tenant: &TenantId) -> Stored<Vec<Grant>>;
+    /// Appends the entry of a refusal for want of a grant, and counts what it would take.
+    async fn refuse(&self, pending: PendingGrant, audit: AuditDraft) -> Stored<()>;
+    /// What was refused for want of a grant and has none at this moment, latest first.
+    async fn pending(&self, tenant: &TenantId, now: Timestamp) -> Stored<Vec<PendingGrant>>;
     /// Adds a grant, or renews expiry and actor of the one with the same key and clears its revocation
     /// (it keeps its id). With `replace` the active ones with the same target and another pin are
     /// revoked at `granted_at`. Answers the grant as stored.

@@ -14,6 +14,7 @@ mod file_skills;
 mod lifecycle;
 mod local;
 mod package;
+mod pending;
 mod run;
 mod sandbox;
 mod shared;

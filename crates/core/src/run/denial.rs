@@ -7,6 +7,7 @@ use super::{Resolved, World};
 use crate::audit::{Action, AuditDraft};
 use crate::caller::{Caller, Scope};
 use crate::code::{Code, Reason};
+use crate::grant::PendingGrant;
 use crate::ids::AuditId;
 use crate::ports::StoreError;
 use crate::refusal::Refusal;
@@ -84,7 +85,12 @@ impl Denial {
             "script_path": resolved.path,
             "run_id": resolved.run_id,
         });
-        append(world, draft(world, &resolved.caller, Action::ScriptDenied, &entity).with_after(&facts)).await;
+        let audit = draft(world, &resolved.caller, Action::ScriptDenied, &entity).with_after(&facts);
+        let appended = match pending(world, &resolved, reason) {
+            Some(pending) => world.ports.grants.refuse(pending, audit).await,
+            None => world.ports.audit.append(audit).await.map(drop),
+        };
+        note_failure(world, appended);
         if let Some(unavailable) = unavailable {
             return unavailable_refusal(&unavailable);
         }
@@ -116,8 +122,39 @@ fn draft(world: &World, caller: &Caller, action: Action, entity: &str) -> AuditD
     AuditDraft::new(id, caller.tenant().clone(), caller.subject(), action, entity, world.ports.clock.now())
 }
 
+/// What a person would have to approve for this call; none when no grant would help, also because the script's
+/// language is not allowed.
+fn pending(world: &World, resolved: &Resolved, reason: Reason) -> Option<PendingGrant> {
+    if !matches!(reason, Reason::GrantMissing | Reason::GrantUnpinned | Reason::ContentChanged) {
+        return None;
+    }
+    let Resolved { edition, path, declaration, caller, .. } = resolved;
+    declaration.language.as_ref().and_then(|key| world.options.interpreter(key))?;
+    let pinner = crate::pin::Pinner { options: &world.options, manifest: edition.manifest(), files: edition.files() };
+    let (pin, now) = (pinner.script(path)?, world.ports.clock.now());
+    Some(PendingGrant {
+        id: PendingGrant::id_of(&edition.grant_key, path, pin),
+        tenant: edition.tenant.clone(),
+        skill_id: edition.grant_key.clone(),
+        slug: edition.slug().clone(),
+        script: path.clone(),
+        pin,
+        revision_id: edition.revision().map(|revision| revision.id.clone()),
+        reason: reason.as_str().to_owned(),
+        asked_by: caller.subject().to_owned(),
+        asked: 1,
+        first_at: now,
+        last_at: now,
+    })
+}
+
 async fn append(world: &World, draft: AuditDraft) {
-    if let Err(error) = world.ports.audit.append(draft).await {
+    let appended = world.ports.audit.append(draft).await.map(drop);
+    note_failure(world, appended);
+}
+
+fn note_failure(world: &World, appended: Result<(), StoreError>) {
+    if let Err(error) = appended {
         world.meter.audit_swallowed();
         world.health.audit_written(false);
         tracing::error!(%error, "a denial could not be audited; it stands");

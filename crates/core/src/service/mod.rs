@@ -7,6 +7,7 @@ mod executions;
 mod grants;
 mod lifecycle;
 mod pauses;
+mod pending;
 mod plan;
 mod skills;
 mod start;

@@ -9,10 +9,11 @@ use async_trait::async_trait;
 use belljar_core::audit::{AuditDraft, AuditEntry, Head, Receipt};
 use belljar_core::code::Code;
 use belljar_core::execution::ExecutionRecord;
-use belljar_core::ids::OwnerId;
-use belljar_core::ports::{Audit, Clock, Executions, Ports, StoreError, Stored};
+use belljar_core::grant::{Grant, PendingGrant};
+use belljar_core::ids::{GrantId, OwnerId, SkillId};
+use belljar_core::ports::{Audit, Clock, Executions, Grants, Ports, StoreError, Stored};
 use belljar_core::time::Timestamp;
-use belljar_executor::{ExecutionId, TenantId};
+use belljar_executor::{ExecutionId, LogicalPath, TenantId};
 
 use crate::support::{Scripted, TestWorld, call, caller, options};
 
@@ -40,6 +41,47 @@ impl Audit for FailingAudit {
     }
     async fn tenants(&self) -> Stored<Vec<TenantId>> {
         self.0.tenants().await
+    }
+}
+
+/// Grants that can be read, and whose refusals cannot be written.
+#[derive(Debug)]
+struct FailingGrants(Arc<dyn Grants>);
+
+#[async_trait]
+impl Grants for FailingGrants {
+    async fn active(
+        &self,
+        tenant: &TenantId,
+        skill: &SkillId,
+        path: &LogicalPath,
+        now: Timestamp,
+    ) -> Stored<Vec<Grant>> {
+        self.0.active(tenant, skill, path, now).await
+    }
+    async fn get(&self, tenant: &TenantId, id: &GrantId) -> Stored<Option<Grant>> {
+        self.0.get(tenant, id).await
+    }
+    async fn list(&self, tenant: &TenantId) -> Stored<Vec<Grant>> {
+        self.0.list(tenant).await
+    }
+    async fn refuse(&self, _pending: PendingGrant, _audit: AuditDraft) -> Stored<()> {
+        broken()
+    }
+    async fn pending(&self, tenant: &TenantId, now: Timestamp) -> Stored<Vec<PendingGrant>> {
+        self.0.pending(tenant, now).await
+    }
+    async fn add(&self, grant: Grant, replace: bool, audit: AuditDraft) -> Stored<Grant> {
+        self.0.add(grant, replace, audit).await
+    }
+    async fn revoke(
+        &self,
+        tenant: &TenantId,
+        ids: &[GrantId],
+        now: Timestamp,
+        audit: AuditDraft,
+    ) -> Stored<Vec<Grant>> {
+        self.0.revoke(tenant, ids, now, audit).await
     }
 }
 
@@ -92,7 +134,8 @@ impl Executions for FailingExecutions {
 pub(crate) async fn with_failing_audit(world: TestWorld) -> TestWorld {
     let TestWorld { executor, clock, ports, folder, .. } = world;
     let audit = Arc::new(FailingAudit(ports.audit.clone()));
-    TestWorld::over(executor, options(), Ports { audit, ..ports }, clock, folder).await
+    let grants = Arc::new(FailingGrants(ports.grants.clone()));
+    TestWorld::over(executor, options(), Ports { audit, grants, ..ports }, clock, folder).await
 }
 
 async fn with_failing_executions(world: TestWorld, opens: bool) -> TestWorld {

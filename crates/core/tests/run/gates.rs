@@ -223,6 +223,13 @@ input = "argv"
     }
 }
 
+async fn put_grant_of_all(world: &TestWorld) {
+    let skill = SkillSelector::Slug(belljar_executor::SkillName::parse("demo").unwrap());
+    let pins = world.belljar.pins(&caller(), &skill, None).await.unwrap();
+    let request = belljar_core::service::GrantRequest::new(skill, "*", pins.all);
+    world.belljar.grant(&caller(), request).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_denial_stands_when_it_cannot_be_audited() {
     let world = TestWorld::new(Scripted::exits(0)).await;
@@ -230,7 +237,11 @@ async fn a_denial_stands_when_it_cannot_be_audited() {
     let world = crate::faults::with_failing_audit(world).await;
     let refusal = world.belljar.execute(&caller(), call()).await.unwrap_err();
     assert_eq!(refusal.reason(), Some("grant_missing"));
+    // One that no grant would help goes another way to the trail.
+    let two = Call { argv: vec!["a\0b".into()], ..call() };
+    put_grant_of_all(&world).await;
+    assert_eq!(world.belljar.execute(&caller(), two).await.unwrap_err().reason(), Some("arguments_invalid"));
     assert_eq!(world.executor.calls(), 0);
-    assert_eq!(world.belljar.meter().audit_swallowed, 1);
+    assert_eq!(world.belljar.meter().audit_swallowed, 2);
     assert!(!world.belljar.is_ready());
 }

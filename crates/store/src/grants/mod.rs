@@ -1,11 +1,12 @@
 //! Grants: one row for each key (tenant, skill, target, pin), stamped and renewed, never deleted.
 
 mod add;
+mod pending;
 mod revoke;
 
 use async_trait::async_trait;
 use belljar_core::audit::AuditDraft;
-use belljar_core::grant::{Grant, GrantTarget};
+use belljar_core::grant::{Grant, GrantTarget, PendingGrant};
 use belljar_core::ids::{GrantId, SkillId};
 use belljar_core::ports::{Grants, Stored};
 use belljar_core::time::Timestamp;
@@ -66,6 +67,14 @@ impl Grants for Store {
             .map_err(store_error)?;
         reader.give_back();
         rows.iter().map(grant).collect()
+    }
+
+    async fn refuse(&self, pending: PendingGrant, audit: AuditDraft) -> Stored<()> {
+        self.change(pending::Refuse { pending, audit }).await
+    }
+
+    async fn pending(&self, tenant: &TenantId, now: Timestamp) -> Stored<Vec<PendingGrant>> {
+        pending::list(self, tenant, now).await
     }
 
     async fn add(&self, grant: Grant, replace: bool, audit: AuditDraft) -> Stored<Grant> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use belljar_core::envelope;
-use belljar_core::ids::RevisionId;
+use belljar_core::ids::{PendingId, RevisionId};
 use belljar_core::ports::Clock;
 use belljar_core::refusal::Refusal;
 use belljar_core::run::SkillSelector;
@@ -23,33 +23,43 @@ use crate::output;
 /// What is to be granted, as it was written.
 #[derive(Debug)]
 pub(super) struct Wanted {
-    pub(super) skill: String,
-    pub(super) script: String,
-    pub(super) pin: String,
-    pub(super) revision: Option<String>,
+    pub(super) what: What,
     pub(super) expires: Option<String>,
     pub(super) replace: bool,
 }
 
+/// A script by name, or what was refused by id.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A script, or `*`, of a skill at the pin that was seen.
+    Script { skill: String, script: String, pin: String, revision: Option<String> },
+    /// What waits under this id.
+    Pending(String),
+}
+
 /// Grants exactly what the reviewer saw.
 pub(super) async fn run(global: &Global, app: &App, wanted: Wanted) -> Result<ExitCode> {
-    let slug = SkillName::parse(&wanted.skill).map_err(|error| Refusal::invalid_argument("skill", error))?;
-    let pin = Digest::parse(&wanted.pin)
-        .ok_or_else(|| Refusal::invalid_argument("--pin", "expected 64 hexadecimal digits"))?;
-    let expires_at = wanted.expires.as_deref().map(expiry).transpose()?;
-    let request = GrantRequest {
-        skill: SkillSelector::Slug(slug),
-        revision: wanted.revision.as_deref().map(RevisionId::new),
-        target: wanted.script,
-        expected_pin: pin,
-        expires_at,
-        replace: wanted.replace,
+    let Wanted { what, expires, replace } = wanted;
+    let expires_at = expires.as_deref().map(expiry).transpose()?;
+    let (grant, shown) = match what {
+        What::Script { skill, script, pin, revision } => {
+            let slug = SkillName::parse(&skill).map_err(|error| Refusal::invalid_argument("skill", error))?;
+            let pin = Digest::parse(&pin)
+                .ok_or_else(|| Refusal::invalid_argument("--pin", "expected 64 hexadecimal digits"))?;
+            let request = GrantRequest::new(SkillSelector::Slug(slug), &script, pin);
+            let revision = revision.as_deref().map(RevisionId::new);
+            let request = GrantRequest { revision, expires_at, replace, ..request };
+            (app.belljar.grant(&app.caller, request).await?, skill)
+        }
+        What::Pending(id) => {
+            let id = PendingId::new(&id);
+            (app.belljar.grant_pending(&app.caller, &id, expires_at, replace).await?, id.to_string())
+        }
     };
-    let grant = app.belljar.grant(&app.caller, request).await?;
     if global.json {
         output::json(&envelope::of("grant", json!(grant)));
     } else {
-        output::line(&format!("granted {}", describe(&grant, &wanted.skill)));
+        output::line(&format!("granted {}", describe(&grant, &shown)));
     }
     Ok(ExitCode::SUCCESS)
 }
