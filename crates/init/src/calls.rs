@@ -121,9 +121,11 @@ pub(crate) fn block_signals() -> io::Result<()> {
 /// the kernel delivers no signal from inside the sandbox that has none.
 pub(crate) fn child_signal() -> io::Result<OwnedFd> {
     let mut child = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the set is initialised before it is read; `signalfd` returns a new descriptor that is owned
-    // here alone.
+    // SAFETY: no handler is installed; the set is initialised before it is read; `signalfd` returns a new
+    // descriptor that is owned here alone.
     unsafe {
+        // Ignored, as it may be inherited, it would let the kernel reap the children and tell nobody.
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
         libc::sigemptyset(child.as_mut_ptr());
         libc::sigaddset(child.as_mut_ptr(), libc::SIGCHLD);
         checked(libc::sigprocmask(libc::SIG_BLOCK, child.as_ptr(), std::ptr::null_mut()))?;

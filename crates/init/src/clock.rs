@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 /// Now.
-pub(crate) fn now() -> Duration {
+#[must_use]
+pub fn now() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

@@ -13,12 +13,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
+use belljar_init::clock::now;
 use belljar_init::processes;
 use belljar_init::status::{How, Stage};
 use rustix::process::{Pid, Signal, getpid, kill_process};
 
 use crate::channel::{At, Failure};
-use crate::clock::now;
 use crate::supervisor;
 
 /// How long the hunt may take. What has not ended by then cannot be killed by this user.

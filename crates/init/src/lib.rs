@@ -4,6 +4,8 @@
 //!
 //! Both sides are built from these files, so a version difference between them cannot exist.
 
+#[cfg(target_os = "linux")]
+pub mod clock;
 pub mod order;
 #[cfg(target_os = "linux")]
 pub mod processes;

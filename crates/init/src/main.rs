@@ -10,7 +10,6 @@ mod calls;
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
-mod clock;
 #[cfg(target_os = "linux")]
 mod facts;
 #[cfg(target_os = "linux")]

@@ -1,13 +1,12 @@
 //! How much memory a run uses, looked at from its pid 1: where no control group counts, somebody must.
 
+use belljar_init::clock::now;
 use std::fs;
 use std::io;
 use std::time::Duration;
 
 use belljar_init::processes;
 use rustix::event::Timespec;
-
-use crate::clock::now;
 
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 /// After a look at every mapping, which costs far more.

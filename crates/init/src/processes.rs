@@ -60,11 +60,25 @@ impl Process {
     }
 }
 
+/// Whether the numbers in the process file system are those that signals are sent to. In a process namespace
+/// without a process file system of its own they are other processes'.
+///
+/// # Errors
+/// When they are not, or it cannot be told.
+pub fn are_ours() -> io::Result<()> {
+    let shown = fs::read_link("/proc/self")?;
+    if shown.to_str().and_then(|number| number.parse().ok()) == Some(std::process::id()) {
+        return Ok(());
+    }
+    Err(io::Error::other("/proc shows the processes of another namespace; mount one of this namespace there"))
+}
+
 /// The numbers of all processes.
 ///
 /// # Errors
 /// When the process file system cannot be read.
 pub fn numbers() -> io::Result<Vec<i32>> {
+    are_ours()?;
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         found.extend(entry?.file_name().to_str().and_then(|name| name.parse::<i32>().ok()));
@@ -85,6 +99,7 @@ pub fn all() -> io::Result<Vec<Process>> {
 /// # Errors
 /// When the process file system cannot be read.
 pub fn own_children() -> io::Result<Vec<i32>> {
+    are_ours()?;
     match fs::read_to_string("/proc/thread-self/children") {
         Ok(numbers) => Ok(numbers.split_whitespace().filter_map(|number| number.parse().ok()).collect()),
         // Not every kernel is built with it.

@@ -9,9 +9,12 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
+
+use crate::clock::now;
 
 /// Removes a folder and everything in it. One that is not there is a success.
 ///
@@ -52,8 +55,12 @@ fn open(parent: BorrowedFd<'_>, name: &CStr) -> rustix::io::Result<OwnedFd> {
     rustix::fs::openat(&place, c".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
+/// How long a folder is emptied: somebody who fills it all the while must not hold up whoever empties it.
+const LONGEST_EMPTYING: Duration = Duration::from_secs(30);
+
 /// Removes every file and hands over every folder, until nothing is there or nothing more can be done.
 fn empty(folder: &OwnedFd, mut take_folder: impl FnMut(&CStr) -> rustix::io::Result<()>) -> rustix::io::Result<()> {
+    let last = now() + LONGEST_EMPTYING;
     loop {
         let (mut refused, mut progress) = (None, false);
         for entry in Dir::read_from(folder)? {
@@ -61,6 +68,9 @@ fn empty(folder: &OwnedFd, mut take_folder: impl FnMut(&CStr) -> rustix::io::Res
             let name = entry.file_name();
             if name == c"." || name == c".." {
                 continue;
+            }
+            if now() > last {
+                return Err(Errno::BUSY);
             }
             let done = match is_folder(folder, &entry) {
                 Ok(true) => take_folder(name),

@@ -13,7 +13,7 @@ use belljar_init::removal;
 use belljar_init::status::{Ended, How, Stage};
 use rustix::process::{Signal, getpid};
 
-use crate::channel::{At, Failure, Status, Streams};
+use crate::channel::{At, Failure, Status, Streams, Word};
 use crate::job::Prepared;
 use crate::supervisor::{self, First};
 use crate::{calls, first_stage, hunt};
@@ -24,26 +24,38 @@ pub(crate) fn tend(order: OwnedFd, status: &Status, streams: Streams, program: O
     let job = first_stage::place(order)?;
     let prepared = Prepared::new(&job).at(Stage::Exec)?;
     let children = calls::child_signal().at(Stage::Signals)?;
+    // Nobody may have waited so long: then nothing starts any more.
+    if status.received() != Word::Nothing {
+        remove_folder(&job.removed);
+        return Ok(());
+    }
     let main = supervisor::start(&prepared, status, streams, program)?;
     status.running(main);
     status.ready();
     let first = supervisor::watch(main, status, &children, None);
     // Whatever was first, and even when the watch failed.
     let last = hunt::end_tree(main, &children)?;
-    let how = match first? {
+    let first = first?;
+    let by_itself = matches!(first, First::Ended(_));
+    let how = match first {
         First::Ended(how) => Some(how),
         First::Asked | First::Memory => Some(last.unwrap_or(How::Signalled(libc::SIGKILL))),
         First::Gone => None,
     };
     if let Some(how) = how {
         let (peak_kib, cpu_micros) = calls::usage_of_children();
-        status.ended(Ended { how, peak_kib, cpu_micros, disk_full: false, memory_hit: false });
+        status.ended(Ended { how, peak_kib, cpu_micros, disk_full: false, memory_hit: false, by_itself });
     }
     // After the word of the end: it may take long. The service looks whether the folder is gone.
-    if !job.removed.is_empty() {
-        let _ = removal::remove(Path::new(OsStr::from_bytes(&job.removed)));
-    }
+    remove_folder(&job.removed);
     Ok(())
+}
+
+/// What is left of it the service sees, and says.
+fn remove_folder(folder: &[u8]) {
+    if !folder.is_empty() {
+        let _ = removal::remove(Path::new(OsStr::from_bytes(folder)));
+    }
 }
 
 /// Away from the service's terminal and process group, deaf to every signal that can be ignored, and the

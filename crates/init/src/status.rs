@@ -43,6 +43,8 @@ pub struct Ended {
     pub disk_full: bool,
     /// Whether pid 1 ended the run because it used too much memory.
     pub memory_hit: bool,
+    /// Whether the main process had ended before anybody asked for the end.
+    pub by_itself: bool,
 }
 
 /// How a process ended.
@@ -113,17 +115,17 @@ impl Record {
     #[must_use]
     pub fn encode(self) -> [u8; RECORD_BYTES] {
         let (kind, first, second, third, fourth, flags) = match self {
-            Self::Started => (1, 0, 0, 0, 0, [false; 2]),
-            Self::Ready => (2, 0, 0, 0, 0, [false; 2]),
-            Self::Failed { stage, errno } => (3, stage.code(), errno, 0, 0, [false; 2]),
-            Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit }) => {
+            Self::Started => (1, 0, 0, 0, 0, [false; 3]),
+            Self::Ready => (2, 0, 0, 0, 0, [false; 3]),
+            Self::Failed { stage, errno } => (3, stage.code(), errno, 0, 0, [false; 3]),
+            Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit, by_itself }) => {
                 let (signalled, value) = match how {
                     How::Exited(code) => (0, code),
                     How::Signalled(signal) => (1, signal),
                 };
-                (4, signalled, value, peak_kib, cpu_micros, [disk_full, memory_hit])
+                (4, signalled, value, peak_kib, cpu_micros, [disk_full, memory_hit, by_itself])
             }
-            Self::Running { session } => (5, 0, session, 0, 0, [false; 2]),
+            Self::Running { session } => (5, 0, session, 0, 0, [false; 3]),
         };
         let mut bytes = [0; RECORD_BYTES];
         bytes[0..4].copy_from_slice(&u32::to_le_bytes(kind));
@@ -131,7 +133,7 @@ impl Record {
         bytes[8..12].copy_from_slice(&i32::to_le_bytes(second));
         bytes[16..24].copy_from_slice(&u64::to_le_bytes(third));
         bytes[24..32].copy_from_slice(&u64::to_le_bytes(fourth));
-        bytes[32..34].copy_from_slice(&flags.map(u8::from));
+        bytes[32..35].copy_from_slice(&flags.map(u8::from));
         bytes
     }
 
@@ -153,8 +155,8 @@ impl Record {
             4 => {
                 let how = if first == 1 { How::Signalled(second) } else { How::Exited(second) };
                 let (peak_kib, cpu_micros) = (long(16)?, long(24)?);
-                let (disk_full, memory_hit) = (bytes[32] != 0, bytes[33] != 0);
-                Some(Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit }))
+                let (disk_full, memory_hit, by_itself) = (bytes[32] != 0, bytes[33] != 0, bytes[34] != 0);
+                Some(Self::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit, by_itself }))
             }
             5 => Some(Self::Running { session: second }),
             _ => None,
@@ -181,9 +183,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_end_survives_the_channel(code: i32, signalled: bool, peak_kib: u64, cpu_micros: u64, disk_full: bool, memory_hit: bool) {
+        fn an_end_survives_the_channel(code: i32, signalled: bool, peak_kib: u64, cpu_micros: u64, disk_full: bool, memory_hit: bool, by_itself: bool) {
             let how = if signalled { How::Signalled(code) } else { How::Exited(code) };
-            let record = Record::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit });
+            let record = Record::Ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit, by_itself });
             prop_assert_eq!(Record::decode(&record.encode()), Some(record));
         }
 

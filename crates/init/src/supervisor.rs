@@ -36,7 +36,8 @@ pub(crate) fn supervise(job: &Job, status: &Status, streams: Streams, program: O
         First::Memory | First::Gone => How::Signalled(libc::SIGKILL),
     };
     let (peak_kib, cpu_micros) = calls::usage_of_children();
-    status.ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit: first == First::Memory });
+    let (memory_hit, by_itself) = (first == First::Memory, matches!(first, First::Ended(_)));
+    status.ended(Ended { how, peak_kib, cpu_micros, disk_full, memory_hit, by_itself });
     Ok(())
 }
 

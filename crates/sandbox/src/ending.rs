@@ -103,6 +103,13 @@ impl Made {
         }
     }
 
+    /// Keeps that `init` told of the end.
+    pub(crate) fn note_end(&mut self) {
+        if let Some(Parts { keep: Keep::Tree(tree), .. }) = &mut self.parts {
+            tree.note_end();
+        }
+    }
+
     /// Whether it is known whom to kill: pid 1 of a sandbox is, when its process descriptor has come; a
     /// shepherd is from its start.
     pub(crate) fn knows_whom_to_kill(&self) -> bool {

@@ -36,6 +36,8 @@ pub(crate) struct Tree {
     /// A variable that only this run has, as it stands in an environment.
     mark: Vec<u8>,
     session: Option<Session>,
+    /// Whether the shepherd told that no process is left.
+    ended: bool,
 }
 
 /// The session that the script was started in, and when its first process was.
@@ -48,12 +50,17 @@ struct Session {
 impl Tree {
     /// A run in this folder, with this variable.
     pub(crate) fn new(folder: RunFolder, name: &str, value: &str) -> Self {
-        Self { folder, mark: format!("{name}={value}").into_bytes(), session: None }
+        Self { folder, mark: format!("{name}={value}").into_bytes(), session: None, ended: false }
     }
 
     /// Keeps the session that a record told.
     pub(crate) fn note_session(&mut self, number: i32) {
         self.session = Some(Session { number, start: Process::find(number).map(|leader| leader.start) });
+    }
+
+    /// Keeps that the shepherd told of the end.
+    pub(crate) fn note_end(&mut self) {
+        self.ended = true;
     }
 
     /// After the shepherd ended: a good one has left nothing. Blocks.
@@ -62,10 +69,14 @@ impl Tree {
     /// [`RunError::Fault`] when it was killed, or could not kill what the script left.
     pub(crate) fn close(self, shepherd: ExitStatus) -> Result<(), RunError> {
         let began = self.session.is_some() || shepherd.code().is_none();
-        if shepherd.success() || !began {
+        // One that ended well without a word may have been made to.
+        if !began || shepherd.success() && self.ended {
             return Ok(());
         }
         let killed = self.sweep();
+        if shepherd.success() && killed == 0 {
+            return Ok(());
+        }
         let folder = self.folder.path.display();
         Err(RunError::Fault(format!(
             "the shepherd of the run in {folder} did not end well ({shepherd}); {killed} processes without it were killed"

@@ -57,6 +57,7 @@ pub(crate) struct Launcher {
 impl Launcher {
     /// Starts the threads for a program with this command line.
     pub(crate) fn start(line: impl FnOnce(Slots) -> Vec<OsString>) -> io::Result<Self> {
+        hears_of_children()?;
         let (orders, received) = mpsc::channel::<(Order, oneshot::Sender<io::Result<Made>>)>();
         let (abandon, abandoned) = mpsc::channel::<Abandoned>();
         let (slots, placeholders) = reserve_slots()?;
@@ -109,6 +110,21 @@ pub(crate) fn version(program: &Path) -> io::Result<String> {
 
 /// Holds numbers open that descriptors get in every sandbox. While a process is started the standard
 /// library has a pipe of its own somewhere, and nothing may be placed over it: here it cannot be.
+/// A service whose starter ignores SIGCHLD never learns how its children end.
+fn hears_of_children() -> io::Result<()> {
+    const SIGCHLD: u32 = 17;
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    match mask {
+        Some(mask) if mask >> (SIGCHLD - 1) & 1 == 0 => Ok(()),
+        Some(_) => {
+            Err(io::Error::other("the signal SIGCHLD is ignored: whoever starts this program must not ignore it"))
+        }
+        None => Err(io::Error::other("which signals are ignored cannot be told")),
+    }
+}
+
 fn reserve_slots() -> io::Result<(Slots, Vec<OwnedFd>)> {
     let null = File::open("/dev/null")?;
     let mut first = FIRST_SLOT;

@@ -129,8 +129,10 @@ fn usable(folder: &Path) -> io::Result<PathBuf> {
     if real.to_str().is_none_or(|text| text.contains(':')) {
         return Err(io::Error::other("its name is no text, or holds a colon"));
     }
-    // Found out by trying.
-    drop(RunFolder::make(&real)?);
+    // Found out by trying: what cannot be removed would pile up.
+    let made = RunFolder::make(&real)?;
+    belljar_init::removal::remove(Path::new(made.text()?))?;
+    belljar_init::processes::are_ours()?;
     Ok(real)
 }
 

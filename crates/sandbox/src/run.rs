@@ -193,7 +193,7 @@ async fn refused(made: &Made, walls: Walls) -> RunError {
 
 /// Watches a run to its end, and ends it from outside whatever the end was.
 async fn control(
-    made: Made,
+    mut made: Made,
     status: &StatusChannel,
     walls: Walls,
     deadline: Instant,
@@ -213,9 +213,18 @@ async fn control(
             made.wake();
             status.ask_to_end();
             let farewell = timeout(walls.longest_farewell(), end_record(status, walls)).await;
-            Ok((cause, farewell.ok().and_then(Result::ok).flatten()))
+            let told = farewell.ok().and_then(Result::ok).flatten();
+            let cause = match (cause, &told) {
+                // It had ended before; what took until the deadline was to end what it left.
+                (Ending::TimedOut, Some(ended)) if ended.by_itself => Ending::ByItself(ended.how),
+                (cause, _) => cause,
+            };
+            Ok((cause, told))
         }
     };
+    if matches!(over, Ok((_, Some(_)))) {
+        made.note_end();
+    }
     match made.end().await {
         // A shepherd tells of the end when no process is left. What it still does is to remove files.
         Err(left) if walls == Walls::None && matches!(over, Ok((_, Some(_)))) => {

@@ -189,7 +189,8 @@ async fn a_grant_revoked_while_waiting_denies() {
     let grant = world.grant(&saved, "scripts/a.sh").await;
     let first = world.belljar.start(caller(), call());
     let second = world.belljar.start(caller(), call());
-    while world.entries_of(Action::ScriptRun).await.len() < 2 {
+    // One of them has its slot, and with it its grant was looked at again; the other waits.
+    while world.entries_of(Action::ScriptRun).await.len() < 2 || world.executor.calls() == 0 {
         tokio::task::yield_now().await;
     }
     let revocation = belljar_core::service::Revocation::Id(grant.id);

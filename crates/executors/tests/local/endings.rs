@@ -170,3 +170,10 @@ async fn nothing_survives_a_killed_service() {
         wait_until("nothing is left", || !script_runs() && runs_in(folder.path()) == 0).await;
     }
 }
+
+/// The main process had ended; what took until after the deadline was to end what it left.
+#[tokio::test]
+async fn an_exit_before_the_deadline_is_told_though_the_end_of_all_took_longer() {
+    let outcome = bash("kill -STOP $PPID; exit 3").timeout(700).run().await;
+    assert_eq!(outcome.ending(), Ending::Exited { code: 3, signal: None });
+}

@@ -73,3 +73,31 @@ async fn an_interpreter_is_a_runtime_or_a_path_and_an_unknown_one_is_a_fault() {
         assert_eq!(error.kind(), ErrorKind::FAULT, "{unknown}");
     }
 }
+
+/// What a service is like that was started in an odd way: it has to say so, before a script is run.
+async fn says_so(test: &'static str, starter: &[&str], cause: &str) {
+    if let Some(cause) = std::env::var_os("BELLJAR_TEST_ODD") {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = crate::executor_in(folder.path()).probe().await.unwrap_err();
+        assert!(refused.message.contains(cause.to_str().unwrap()), "{refused:?}");
+        assert_eq!(crate::runs_in(folder.path()), 0);
+        return;
+    }
+    let mut odd = itself_under(starter, test);
+    odd.env("BELLJAR_TEST_ODD", cause);
+    let status = tokio::task::spawn_blocking(move || odd.status());
+    assert!(status.await.unwrap().unwrap().success());
+}
+
+/// There the numbers in `/proc` are those of other processes than signals reach.
+#[tokio::test]
+async fn a_process_namespace_without_its_own_process_file_system_is_refused() {
+    const NAME: &str = "surroundings::a_process_namespace_without_its_own_process_file_system_is_refused";
+    says_so(NAME, &["unshare", "--user", "--pid", "--fork"], "another namespace").await;
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_told_of_the_ends_of_its_children_is_refused() {
+    const NAME: &str = "surroundings::a_service_that_is_not_told_of_the_ends_of_its_children_is_refused";
+    says_so(NAME, &["env", "--ignore-signal=CHLD"], "SIGCHLD is ignored").await;
+}
