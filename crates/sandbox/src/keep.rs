@@ -1,9 +1,9 @@
 //! What a run holds of the host until everything of it is over.
 
 use std::collections::BTreeSet;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::thread;
@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use belljar_init::processes::{self, Process};
 use belljar_init::removal;
+use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 
 use crate::failure::RunError;
@@ -121,18 +122,57 @@ impl Session {
     }
 }
 
+/// How the folders of runs are named.
+const PREFIX: &str = "belljar-run-";
+/// From this age on a folder that nobody holds is one that a dead service left. Its shepherd needs seconds.
+const STALE: Duration = Duration::from_secs(60);
+
 /// A folder of one run, for its owner alone. Removed when dropped, unless the shepherd has done so.
 #[derive(Debug)]
 pub(crate) struct RunFolder {
     path: PathBuf,
+    // Locked as long as the service lives: so a later one can tell what is left of a dead one.
+    _held: File,
 }
 
 impl RunFolder {
     /// Makes one.
     pub(crate) fn make(parent: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix("belljar-run-").permissions(Permissions::from_mode(0o700));
-        Ok(Self { path: builder.tempdir_in(parent)?.keep() })
+        let made = builder.prefix(PREFIX).permissions(Permissions::from_mode(0o700)).tempdir_in(parent)?;
+        let held = File::open(made.path())?;
+        held.lock()?;
+        Ok(Self { path: made.keep(), _held: held })
+    }
+
+    /// Removes what dead services left in this folder. What cannot be removed is told and stays.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub(crate) fn sweep(parent: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(parent)? {
+            let entry = entry?;
+            if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) && Self::is_stale(&entry.path()) {
+                let folder = entry.path();
+                let shown = folder.display();
+                if let Err(error) = removal::remove(&folder) {
+                    tracing::warn!(%error, folder = %shown, "what a dead service left cannot be removed");
+                } else {
+                    tracing::warn!(folder = %shown, "removed the folder of a run that a dead service left");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether it is this user's, old enough, and held by nobody.
+    fn is_stale(folder: &Path) -> bool {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(held) = rustix::fs::open(folder, flags, Mode::empty()).map(File::from) else { return false };
+        let Ok(found) = held.metadata() else { return false };
+        let is_own = found.uid() == rustix::process::geteuid().as_raw();
+        let is_old = found.modified().is_ok_and(|changed| changed.elapsed().is_ok_and(|age| age > STALE));
+        is_own && is_old && held.try_lock().is_ok()
     }
 
     /// Where it is, as text: a script gets it in its environment.

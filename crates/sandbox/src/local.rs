@@ -133,6 +133,9 @@ fn usable(folder: &Path) -> io::Result<PathBuf> {
     let made = RunFolder::make(&real)?;
     belljar_init::removal::remove(Path::new(made.text()?))?;
     belljar_init::processes::are_ours()?;
+    if let Err(error) = RunFolder::sweep(&real) {
+        tracing::warn!(%error, folder = %real.display(), "what dead services left cannot be looked for");
+    }
     Ok(real)
 }
 

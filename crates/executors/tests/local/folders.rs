@@ -1,5 +1,7 @@
 //! The folder of a run on the host.
 
+use std::os::unix::fs::PermissionsExt;
+
 use belljar_executor::{Cancel, Ending, ErrorKind, ExecutionRequest, Executor, WorkingDirectory};
 
 use crate::support::{bash, python, script, wait_until};
@@ -110,4 +112,26 @@ async fn content_that_is_not_that_of_its_file_does_not_run() {
     differing.0.content = "echo something else".into();
     let error = differing.execute(Cancel::new()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::FAULT);
+}
+
+/// What a service that was killed left goes when a later one starts; what a living one holds stays.
+#[tokio::test]
+async fn the_folders_of_dead_services_are_removed_and_those_of_living_ones_stay() {
+    let parent = tempfile::tempdir().unwrap();
+    let made = |name: &str| {
+        let folder = parent.path().join(name);
+        std::fs::create_dir_all(folder.join("skill/closed")).unwrap();
+        std::fs::set_permissions(folder.join("skill/closed"), std::fs::Permissions::from_mode(0o000)).unwrap();
+        let held = std::fs::File::open(&folder).unwrap();
+        held.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        (folder, held)
+    };
+    let (dead, _not_locked) = made("belljar-run-dead");
+    let (living, held) = made("belljar-run-living");
+    held.lock().unwrap();
+    let (other, _) = made("something-else");
+    let young = parent.path().join("belljar-run-young");
+    std::fs::create_dir(&young).unwrap();
+    executor_in(parent.path()).probe().await.unwrap();
+    assert_eq!([&dead, &living, &other, &young].map(|folder| folder.exists()), [false, true, true, true]);
 }
