@@ -126,6 +126,14 @@ reasons! {
     SandboxUnavailable = "sandbox_unavailable", "The configured isolation cannot be had on this host.";
 }
 
+impl Reason {
+    /// Whether a grant would open this gate.
+    #[must_use]
+    pub const fn wants_a_grant(self) -> bool {
+        matches!(self, Self::GrantMissing | Self::GrantUnpinned | Self::ContentChanged)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.as_str())

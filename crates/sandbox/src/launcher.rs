@@ -112,12 +112,11 @@ pub(crate) fn version(program: &Path) -> io::Result<String> {
 /// library has a pipe of its own somewhere, and nothing may be placed over it: here it cannot be.
 /// A service whose starter ignores SIGCHLD never learns how its children end.
 fn hears_of_children() -> io::Result<()> {
-    const SIGCHLD: u32 = 17;
     let status = std::fs::read_to_string("/proc/self/status")?;
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
     match mask {
-        Some(mask) if mask >> (SIGCHLD - 1) & 1 == 0 => Ok(()),
+        Some(mask) if mask >> (libc::SIGCHLD - 1) & 1 == 0 => Ok(()),
         Some(_) => {
             Err(io::Error::other("the signal SIGCHLD is ignored: whoever starts this program must not ignore it"))
         }

@@ -108,7 +108,8 @@ impl Denial {
 }
 
 /// The answer when the isolation cannot be had: which protection is missing, why, and what mends it.
-pub(crate) fn unavailable_refusal(unavailable: &Unavailable) -> Refusal {
+#[must_use]
+pub fn unavailable_refusal(unavailable: &Unavailable) -> Refusal {
     let Unavailable { cause, control, message, remedy } = unavailable;
     let text = format!("The configured isolation cannot be had on this host: {message}. To mend it: {remedy}");
     Refusal::new(Code::SandboxUnavailable, text)
@@ -125,7 +126,7 @@ fn draft(world: &World, caller: &Caller, action: Action, entity: &str) -> AuditD
 /// What a person would have to approve for this call; none when no grant would help, also because the script's
 /// language is not allowed.
 fn pending(world: &World, resolved: &Resolved, reason: Reason) -> Option<PendingGrant> {
-    if !matches!(reason, Reason::GrantMissing | Reason::GrantUnpinned | Reason::ContentChanged) {
+    if !reason.wants_a_grant() {
         return None;
     }
     let Resolved { edition, path, declaration, caller, .. } = resolved;

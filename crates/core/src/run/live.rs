@@ -69,12 +69,15 @@ pub(crate) async fn heed_requests(world: Weak<World>) {
         {
             continue;
         }
+        // A run that is over by then needs no look at the store.
+        tokio::time::sleep(INTERVAL).await;
         let Some(world) = world.upgrade() else { return };
+        if world.live.is_empty() {
+            continue;
+        }
         match world.ports.executions.cancel_requests().await {
             Ok(requested) => requested.iter().for_each(|id| world.live.cancel(id)),
             Err(error) => tracing::warn!(%error, "requests to cancel runs cannot be read"),
         }
-        drop(world);
-        tokio::time::sleep(INTERVAL).await;
     }
 }

@@ -94,9 +94,9 @@ pub(crate) async fn reading<T: Send + 'static>(read: impl FnOnce() -> T + Send +
 async fn skill_not_found(world: &World, caller: &Caller, slug: &SkillName) -> Result<Refusal, Refusal> {
     let known = world.ports.skills.list(caller.tenant(), &caller.owners()).await?;
     let roots = world.options.skill_roots().to_vec();
-    let (in_folders, _) = reading(move || roots::list(&roots)).await?;
+    let in_folders = reading(move || roots::names(&roots)).await?;
     let names = known.iter().map(|skill| skill.slug.as_str()).chain(world.registered.keys().map(SkillName::as_str));
-    let names = names.chain(in_folders.iter().map(|skill| skill.slug.as_str()));
+    let names = names.chain(in_folders.iter().map(SkillName::as_str));
     let candidates: Vec<_> = names.collect::<std::collections::BTreeSet<_>>().into_iter().take(CANDIDATES).collect();
     let message = format!("No skill named {slug} is in your scope.");
     Ok(Refusal::new(Code::SkillNotFound, message).with("candidates", json!(candidates)))

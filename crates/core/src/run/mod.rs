@@ -37,7 +37,7 @@ pub use access::AccessDenials;
 pub use admit::{Admitted, admit};
 pub use call::{Call, SkillSelector, check_input_object};
 pub use deliver::{Finished, deliver};
-pub use denial::{Denial, Stop};
+pub use denial::{Denial, Stop, unavailable_refusal};
 pub use gates::{Cleared, pass};
 pub(crate) use keep::close_orphan;
 pub use keep::{Answer, keep};

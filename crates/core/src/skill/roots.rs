@@ -53,6 +53,13 @@ pub(crate) fn locate(roots: &[PathBuf], slug: &SkillName) -> io::Result<Option<P
     Ok(None)
 }
 
+/// The names of the folders that look like skills. None is read: whoever guesses names must not make anybody
+/// read everything.
+pub(crate) fn names(roots: &[PathBuf]) -> BTreeSet<SkillName> {
+    let folders = roots.iter().filter_map(|root| walk(root).ok()).flat_map(|walked| walked.skills);
+    folders.filter_map(|folder| SkillName::parse(folder.file_name()?.to_str()?).ok()).collect()
+}
+
 /// Reads a file skill whole. The gate on a script's size is the run's, so a large script is no problem here.
 pub(crate) fn read(folder: &Path) -> Result<SkillFolder, String> {
     let limits = SaveLimits { max_script_bytes: usize::MAX, ..SaveLimits::default() };

@@ -3,9 +3,8 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use belljar_core::code::Code;
 use belljar_core::envelope;
-use belljar_core::refusal::Refusal;
+use belljar_core::run::unavailable_refusal;
 use belljar_core::service::Plan;
 use belljar_executor::{ExecutorError, Unavailable};
 use belljar_executors::Plan as SandboxPlan;
@@ -54,10 +53,7 @@ pub(super) async fn run(global: &Global, app: &App, plan: &Plan) -> Result<ExitC
 fn describe(error: ExecutorError) -> anyhow::Error {
     let unavailable = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Unavailable>());
     match unavailable {
-        Some(Unavailable { message, remedy, .. }) => {
-            let text = format!("The configured isolation cannot be had on this host: {message}. To mend it: {remedy}");
-            Refusal::new(Code::SandboxUnavailable, text).into()
-        }
+        Some(unavailable) => unavailable_refusal(unavailable).into(),
         None => anyhow::Error::new(error).context("the sandbox cannot be described"),
     }
 }

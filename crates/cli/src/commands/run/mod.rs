@@ -63,7 +63,7 @@ async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved
     }
     let mut prompted = false;
     if let Ok(plan) = &plan
-        && plan.closed.is_some_and(wants_a_grant)
+        && plan.closed.is_some_and(Reason::wants_a_grant)
         // A script whose language is not allowed cannot be approved: nobody is asked to.
         && (arguments.grant || plan.request.is_some())
     {
@@ -78,8 +78,8 @@ async fn go(global: &Global, app: &App, arguments: &Run, imported: Option<&Saved
     match answer {
         Ok(answer) => Ok(finish::tell(global, &answer, asked)),
         Err(refusal) => {
-            let wants_a_grant = GRANT_REASONS.iter().any(|known| Some(known.as_str()) == refusal.reason());
-            if !wants_a_grant {
+            let reason = Reason::ALL.iter().find(|reason| Some(reason.as_str()) == refusal.reason());
+            if !reason.is_some_and(|reason| reason.wants_a_grant()) {
                 return Err(refusal.into());
             }
             if !global.json && !prompted {
@@ -97,13 +97,6 @@ fn source(edition: &Edition) -> String {
         EditionSource::Registered(_) => "registered".to_owned(),
         EditionSource::Folder { folder, .. } => format!("file skill, {}", output::safe(&folder.display().to_string())),
     }
-}
-
-/// The reasons that a grant opens.
-const GRANT_REASONS: [Reason; 3] = [Reason::GrantMissing, Reason::GrantUnpinned, Reason::ContentChanged];
-
-fn wants_a_grant(reason: Reason) -> bool {
-    GRANT_REASONS.contains(&reason)
 }
 
 impl Source {
