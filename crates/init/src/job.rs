@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use belljar_init::order::Job;
 use belljar_init::status::Stage;
 use rustix::fs::Mode;
+use rustix::process::getpid;
 
 use crate::calls::{self, Texts};
 use crate::channel::{At, Failure, Status, Streams};
@@ -19,6 +20,7 @@ pub(crate) struct Prepared<'a> {
     program: CString,
     argv: Texts,
     environment: Texts,
+    announced: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -28,19 +30,26 @@ impl<'a> Prepared<'a> {
             program: CString::new(job.program.as_slice())?,
             argv: Texts::new(&job.argv)?,
             environment: Texts::new(&job.environment)?,
+            announced: false,
         })
+    }
+
+    /// The job itself tells its session, and that the set-up is over, in its last step: a script that could
+    /// stop its parent would keep it from telling.
+    pub(crate) fn announced(self) -> Self {
+        Self { announced: true, ..self }
     }
 
     /// Becomes the job. A failure is told on the status channel, which closes by itself on exec: no script
     /// ever holds it.
     pub(crate) fn become_job(&self, streams: &Streams, itself: &OwnedFd, status: &Status) -> ! {
-        if let Err(failure) = self.last_steps(streams, itself) {
+        if let Err(failure) = self.last_steps(streams, itself, status) {
             status.failed(failure);
         }
         calls::end_now(127)
     }
 
-    fn last_steps(&self, streams: &Streams, itself: &OwnedFd) -> Result<(), Failure> {
+    fn last_steps(&self, streams: &Streams, itself: &OwnedFd, status: &Status) -> Result<(), Failure> {
         rustix::process::setsid().at(Stage::Session)?;
         rights::arm_parent_death()?;
         calls::reset_signals().at(Stage::Signals)?;
@@ -54,6 +63,10 @@ impl<'a> Prepared<'a> {
             calls::limit(limit.resource, limit.soft, limit.hard).at(Stage::ResourceLimits)?;
         }
         install_filters(self.job)?;
+        if self.announced {
+            status.running(getpid().as_raw_nonzero().get());
+            status.ready();
+        }
         // The last restriction is on; only now is anything interpreted that a skill or a caller wrote.
         let error = if self.job.program.is_empty() {
             calls::exec_descriptor(itself.as_fd(), &self.argv, &self.environment)

@@ -22,7 +22,7 @@ use crate::{calls, first_stage, hunt};
 pub(crate) fn tend(order: OwnedFd, status: &Status, streams: Streams, program: OwnedFd) -> Result<(), Failure> {
     stand_apart()?;
     let job = first_stage::place(order)?;
-    let prepared = Prepared::new(&job).at(Stage::Exec)?;
+    let prepared = Prepared::new(&job).at(Stage::Exec)?.announced();
     let children = calls::child_signal().at(Stage::Signals)?;
     // Nobody may have waited so long: then nothing starts any more.
     if status.received() != Word::Nothing {
@@ -30,8 +30,6 @@ pub(crate) fn tend(order: OwnedFd, status: &Status, streams: Streams, program: O
         return Ok(());
     }
     let main = supervisor::start(&prepared, status, streams, program)?;
-    status.running(main);
-    status.ready();
     let first = supervisor::watch(main, status, &children, None);
     // Whatever was first, and even when the watch failed.
     let last = hunt::end_tree(main, &children)?;
