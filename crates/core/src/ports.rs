@@ -14,7 +14,7 @@ use crate::caller::Owner;
 use crate::execution::ExecutionRecord;
 use crate::grant::{Grant, PendingGrant};
 use crate::ids::{GrantId, OwnerId, RevisionId, SkillId};
-use crate::skill::{Revision, RevisionChoice, RevisionDraft, SaveAnswer, Skill};
+use crate::skill::{FoundSkill, Revision, RevisionChoice, RevisionDraft, SaveAnswer, SearchQuery, Skill};
 use crate::time::Timestamp;
 
 /// A store that did not do what it was asked. Nothing was changed.
@@ -47,6 +47,17 @@ pub trait Skills: fmt::Debug + Send + Sync {
     async fn find_by_id(&self, tenant: &TenantId, id: &SkillId) -> Stored<Option<Skill>>;
     /// All skills of these owners, by slug.
     async fn list(&self, tenant: &TenantId, owners: &[Owner]) -> Stored<Vec<Skill>>;
+    /// The best matches among the skills of these owners that are not archived, best first: full text over name,
+    /// description, instructions and file names of the current revision, each word also as the beginning of a
+    /// longer one, in upper or lower case; of equal ones the latest used, then the one with more successes.
+    /// Without a query all of them, the latest used or made first.
+    async fn search(
+        &self,
+        tenant: &TenantId,
+        owners: &[Owner],
+        query: Option<&SearchQuery>,
+        limit: u32,
+    ) -> Stored<Vec<FoundSkill>>;
     /// A skill's revision.
     async fn revision(&self, tenant: &TenantId, skill: &SkillId, choice: &RevisionChoice) -> Stored<Option<Revision>>;
     /// All revisions of a skill, newest first.

@@ -45,6 +45,14 @@ pub enum OpenError {
         /// The version that differs.
         version: i64,
     },
+    /// The skills could not be made ready to be searched.
+    #[error("{}: the text of the skills could not be indexed: {source}", path.display())]
+    Index {
+        /// The database.
+        path: PathBuf,
+        /// Why.
+        source: belljar_core::ports::StoreError,
+    },
     /// SQLite did not take a setting that durability rests on.
     #[error(
         "{}: SQLite answers {pragma} = {found} where {wanted} is needed; use a local file system that has shared memory and locks",

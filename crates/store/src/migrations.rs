@@ -8,10 +8,11 @@ use sqlx::{SqlSafeStr, SqliteConnection};
 use crate::error::OpenError;
 
 /// Name and text of every migration; the version is the place in the list, from 1.
-const ALL: [(&str, &str); 3] = [
+const ALL: [(&str, &str); 4] = [
     ("first", include_str!("../migrations/0001_first.sql")),
     ("cancellation", include_str!("../migrations/0002_cancellation.sql")),
     ("pending", include_str!("../migrations/0003_pending.sql")),
+    ("search", include_str!("../migrations/0004_search.sql")),
 ];
 
 /// Brings the schema up to date. The caller holds the open lock, so that two processes do not both try.

@@ -10,6 +10,7 @@ use belljar_core::ids::OwnerId;
 use belljar_core::ports::{Ids, Ports, StoreError, Stored};
 use sqlx::{Connection, SqliteConnection};
 
+use crate::cause::store_error;
 use crate::error::OpenError;
 use crate::folder::Folder;
 use crate::heads::{Heads, HeadsCopy};
@@ -19,7 +20,7 @@ use crate::owners::{self, OwnerLock};
 use crate::readers::{Reader, Readers};
 use crate::system::{SystemClock, UuidIds};
 use crate::writer::{Change, Counts, Writer};
-use crate::{connection, executions, lock, migrations};
+use crate::{connection, executions, lock, migrations, skills};
 
 /// SQLite behind the ports of the core. Clones share one writer and one owner lock, which is held until
 /// the last of them is gone.
@@ -113,6 +114,7 @@ impl Store {
     ) -> Result<(Identity, OwnerLock), OpenError> {
         let database = folder.database();
         migrations::run(database, writing).await?;
+        index(writing).await.map_err(|error| OpenError::Index { path: database.to_owned(), source: error })?;
         let with_open_runs =
             executions::owners_of_open_runs(writing).await.map_err(|error| OpenError::database(database, error))?;
         let identity = Identity::hold(folder).map_err(|error| OpenError::file(&folder.log(), error))?;
@@ -177,6 +179,13 @@ impl Store {
     pub(crate) fn owners_folder(&self) -> PathBuf {
         self.shared.ground.folder.owners()
     }
+}
+
+/// Makes the documents for search that are missing, in one transaction.
+async fn index(writing: &mut SqliteConnection) -> Stored<()> {
+    let mut transaction = writing.begin_with("begin immediate").await.map_err(store_error)?;
+    skills::catch_up(&mut transaction).await?;
+    transaction.commit().await.map_err(store_error)
 }
 
 /// Runs what blocks where it may.

@@ -63,6 +63,12 @@ pub fn front_matter(bytes: &[u8], strictness: Strictness) -> Result<(FrontMatter
     findings.into_result(front_matter)
 }
 
+/// What an index file says below its front matter, for the model to follow; nothing when it is not text.
+#[must_use]
+pub fn instructions(index: &[u8]) -> &str {
+    std::str::from_utf8(repaired::below(index)).map(str::trim).unwrap_or_default()
+}
+
 pub(super) fn read(bytes: &[u8], strictness: Strictness, findings: &mut Findings) -> Option<FrontMatter> {
     let parsed = block_of(bytes, findings).and_then(|block| Ok((block, parse(block)?)));
     match parsed {

@@ -16,19 +16,21 @@ mod problem;
 pub(crate) mod roots;
 mod save_limits;
 mod schema;
+mod search;
 
 pub use archive::{read_archive, write_archive};
 pub use assemble::{SkillFolder, assemble, assemble_within, from_files};
 pub use component::{ComponentId, ComponentType};
 pub use edition::{Edition, Source};
 pub use folder::{read_folder, read_folder_within};
-pub use frontmatter::{FrontMatter, Strictness, front_matter};
+pub use frontmatter::{FrontMatter, Strictness, front_matter, instructions};
 pub use language::language_of;
 pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
 pub use problem::{Note, NoteKind, Problem};
 pub use roots::{FileSkill, RootProblem};
 pub use save_limits::SaveLimits;
 pub(crate) use schema::satisfies;
+pub use search::{FoundSkill, SearchQuery};
 
 use belljar_executor::{Digest, FileTree, SkillName, TenantId};
 use serde::Serialize;

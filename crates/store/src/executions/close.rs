@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use belljar_core::audit::{AuditDraft, Receipt};
-use belljar_core::execution::ExecutionRecord;
+use belljar_core::execution::{ExecutionRecord, Status};
 use belljar_core::ports::Stored;
 
 use crate::cause::store_error;
@@ -37,10 +37,29 @@ impl Change for Close {
         .map_err(store_error)?
         .rows_affected();
         if changed > 0 {
+            count_use(transaction, &record).await?;
             transaction.append(audit).await?;
         }
         Ok(changed > 0)
     }
+}
+
+/// Counts a run for its skill, for the order of what is searched.
+async fn count_use(transaction: &mut Transaction<'_>, record: &ExecutionRecord) -> Stored<()> {
+    let Some(skill) = record.skill_id.as_ref().filter(|_| record.status != Status::NotStarted) else { return Ok(()) };
+    sqlx::query(
+        "insert into skill_use (tenant, skill, ended, succeeded, last_at) values (?1, ?2, 1, ?3, ?4)
+         on conflict do update set
+             ended = ended + 1, succeeded = succeeded + excluded.succeeded, last_at = max(last_at, excluded.last_at)",
+    )
+    .bind(record.tenant.as_str())
+    .bind(skill.as_str())
+    .bind(i64::from(record.status == Status::Success))
+    .bind(record.created_at.microseconds())
+    .execute(transaction.connection())
+    .await
+    .map(drop)
+    .map_err(store_error)
 }
 
 async fn receipt_of_open_run(transaction: &mut Transaction<'_>, record: &ExecutionRecord) -> Stored<Option<Receipt>> {

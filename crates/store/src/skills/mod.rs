@@ -2,16 +2,19 @@
 
 mod archive;
 mod files;
+mod index;
 mod publish;
 mod purge;
 mod save;
+mod search;
 
+pub(crate) use self::index::catch_up;
 use async_trait::async_trait;
 use belljar_core::audit::AuditDraft;
 use belljar_core::caller::Owner;
 use belljar_core::ids::{RevisionId, SkillId};
 use belljar_core::ports::{Skills, StoreError, Stored};
-use belljar_core::skill::{Revision, RevisionChoice, RevisionDraft, SaveAnswer, Skill};
+use belljar_core::skill::{FoundSkill, Revision, RevisionChoice, RevisionDraft, SaveAnswer, SearchQuery, Skill};
 use belljar_executor::{Digest, FileTree, SkillName, TenantId};
 use sqlx::sqlite::SqliteRow;
 
@@ -62,6 +65,16 @@ impl Skills for Store {
         .map_err(store_error)?;
         reader.give_back();
         rows.iter().map(skill).collect()
+    }
+
+    async fn search(
+        &self,
+        tenant: &TenantId,
+        owners: &[Owner],
+        query: Option<&SearchQuery>,
+        limit: u32,
+    ) -> Stored<Vec<FoundSkill>> {
+        search::find(self, tenant, owners, query, limit).await
     }
 
     async fn revision(&self, tenant: &TenantId, skill: &SkillId, choice: &RevisionChoice) -> Stored<Option<Revision>> {

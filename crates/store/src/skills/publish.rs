@@ -6,6 +6,7 @@ use belljar_core::ids::{RevisionId, SkillId};
 use belljar_core::ports::Stored;
 use belljar_executor::TenantId;
 
+use super::index;
 use crate::cause::store_error;
 use crate::row;
 use crate::writer::{Change, Transaction, same_tenant};
@@ -70,6 +71,6 @@ pub(super) async fn point(
         .bind(skill.as_str())
         .execute(transaction.connection())
         .await
-        .map(drop)
-        .map_err(store_error)
+        .map_err(store_error)?;
+    index::refresh(transaction.connection(), tenant, skill).await
 }

@@ -6,15 +6,17 @@ use belljar_core::ids::SkillId;
 use belljar_core::ports::Stored;
 use belljar_executor::TenantId;
 
+use super::index;
 use crate::cause::store_error;
 use crate::writer::{Change, Transaction, same_tenant};
 
 /// In this order, so that nothing refers to what is gone. Each takes the tenant and the skill.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     "update skill set published_revision = null where tenant = ?1 and id = ?2",
     "delete from revision_file where tenant = ?1
          and revision in (select id from revision where tenant = ?1 and skill = ?2)",
     "delete from revision where tenant = ?1 and skill = ?2",
+    "delete from skill_use where tenant = ?1 and skill = ?2",
     "delete from skill where tenant = ?1 and id = ?2",
     "delete from blob where tenant = ?1 and ?2 is not null and not exists (
          select 1 from revision_file as file where file.tenant = blob.tenant and file.sha256 = blob.sha256)",
@@ -48,6 +50,7 @@ impl Change for Purge {
         if !is_there {
             return Ok(false);
         }
+        index::forget(transaction.connection(), &self.tenant, &self.skill).await?;
         for step in STEPS {
             sqlx::query(step)
                 .bind(self.tenant.as_str())

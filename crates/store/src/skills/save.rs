@@ -8,7 +8,7 @@ use belljar_core::skill::{Expectation, Revision, RevisionDraft, SaveAnswer, Save
 use belljar_executor::Digest;
 use serde_json::json;
 
-use super::publish;
+use super::{index, publish};
 use crate::cause::store_error;
 use crate::row;
 use crate::writer::{Change, Transaction, same_tenant};
@@ -184,6 +184,9 @@ impl Change for Save {
         if publishes {
             publish::point(transaction, &self.draft.tenant, &skill.id, &revision.id).await?;
             skill.published = Some(revision.id.clone());
+        }
+        if is_new {
+            index::refresh(transaction.connection(), &self.draft.tenant, &skill.id).await?;
         }
         if is_new || publishes {
             let audit = self.audit.with_fact("revision_id", json!(revision.id)).with_fact("publish", json!(publishes));

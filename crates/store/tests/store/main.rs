@@ -13,5 +13,6 @@ mod neighbours;
 mod open;
 mod owners;
 mod pauses;
+mod search;
 mod skills;
 mod world;

@@ -46,7 +46,7 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
 }
 
 /// What stands after the second `---` line; everything where there is none.
-fn below(index: &[u8]) -> &[u8] {
+pub(super) fn below(index: &[u8]) -> &[u8] {
     let mut rest = index;
     for marks in [1, 2] {
         loop {
