@@ -68,6 +68,7 @@ pub fn execution(answer: &Answer) -> Value {
         ("fault_kind", json!(record.fault_kind)),
         ("abandoned", json!(record.abandoned)),
         ("run_id", json!(record.run_id)),
+        ("replayed", json!(answer.replayed)),
         ("pin", json!(record.pin)),
         ("grant_id", json!(record.grant_id)),
         ("isolation", record.isolation.clone()),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::audit::Receipt;
 use crate::ids::{GrantId, OwnerId, RevisionId, SkillId};
+use crate::once::Once;
 use crate::time::Timestamp;
 
 /// How an execution stands.
@@ -88,6 +89,9 @@ pub struct ExecutionRecord {
     /// The run that called the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<RunId>,
+    /// The key under which the caller may send the call again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub once: Option<Once>,
     /// The arguments, redacted by key name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,

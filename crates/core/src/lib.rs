@@ -13,6 +13,7 @@ pub mod health;
 pub mod ids;
 mod json;
 pub mod meter;
+pub mod once;
 pub mod options;
 pub mod pin;
 pub mod ports;

@@ -14,6 +14,7 @@ use crate::caller::Owner;
 use crate::execution::ExecutionRecord;
 use crate::grant::{Grant, PendingGrant};
 use crate::ids::{GrantId, OwnerId, RevisionId, SkillId};
+use crate::once::{Earlier, IdempotencyKey, Opened};
 use crate::skill::{FoundSkill, Revision, RevisionChoice, RevisionDraft, SaveAnswer, SearchQuery, Skill};
 use crate::time::Timestamp;
 
@@ -131,10 +132,19 @@ pub trait Audit: fmt::Debug + Send + Sync {
 /// Execution records.
 #[async_trait]
 pub trait Executions: fmt::Debug + Send + Sync {
-    /// Opens a run and appends its `script.run` entry, durably. The record names the owner's process.
-    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Receipt>;
+    /// Opens a run and appends its `script.run` entry, durably. The record names the owner's process. Nothing is
+    /// written when its caller opened another one under its key in the 24 hours before.
+    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Opened>;
+    /// The run that a caller opened under a key, at or after `since`.
+    async fn earlier(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        key: &IdempotencyKey,
+        since: Timestamp,
+    ) -> Stored<Option<Earlier>>;
     /// Closes an open run and appends its `script.outcome` entry; `false`, and nothing written, when
-    /// the run is not open any more.
+    /// the run is not open any more. The key of one that was not started is free again.
     async fn close(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<bool>;
     /// One record.
     async fn get(&self, tenant: &TenantId, id: &ExecutionId) -> Stored<Option<ExecutionRecord>>;

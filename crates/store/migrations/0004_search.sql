@@ -30,3 +30,8 @@ insert into skill_use (tenant, skill, ended, succeeded, last_at)
     from execution
     where status not in ('running', 'not_started') and json_extract(record, '$.skill_id') is not null
     group by tenant, json_extract(record, '$.skill_id');
+
+-- A caller's latest runs of a skill.
+alter table execution add column caller text generated always as (json_extract(record, '$.caller')) virtual;
+alter table execution add column slug text generated always as (json_extract(record, '$.slug')) virtual;
+create index execution_by_skill on execution (tenant, caller, slug, created_at desc);

@@ -8,11 +8,12 @@ use sqlx::{SqlSafeStr, SqliteConnection};
 use crate::error::OpenError;
 
 /// Name and text of every migration; the version is the place in the list, from 1.
-const ALL: [(&str, &str); 4] = [
+const ALL: [(&str, &str); 5] = [
     ("first", include_str!("../migrations/0001_first.sql")),
     ("cancellation", include_str!("../migrations/0002_cancellation.sql")),
     ("pending", include_str!("../migrations/0003_pending.sql")),
     ("search", include_str!("../migrations/0004_search.sql")),
+    ("idempotency", include_str!("../migrations/0005_idempotency.sql")),
 ];
 
 /// Brings the schema up to date. The caller holds the open lock, so that two processes do not both try.

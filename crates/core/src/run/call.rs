@@ -4,6 +4,7 @@ use belljar_executor::{RunId, SkillName};
 use serde_json::Value;
 
 use crate::ids::{RevisionId, SkillId};
+use crate::once::IdempotencyKey;
 use crate::refusal::Refusal;
 
 /// Which skill: by slug, by id, or by both when they agree.
@@ -34,6 +35,8 @@ pub struct Call {
     pub timeout_seconds: Option<i64>,
     /// The run that calls.
     pub run_id: Option<RunId>,
+    /// A name for this call: sent again under the same one, it is answered with what came of it before.
+    pub idempotency_key: Option<IdempotencyKey>,
 }
 
 impl Call {
@@ -48,6 +51,7 @@ impl Call {
             argv: Vec::new(),
             timeout_seconds: None,
             run_id: None,
+            idempotency_key: None,
         }
     }
 }

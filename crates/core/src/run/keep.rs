@@ -24,6 +24,20 @@ pub struct Answer {
     pub recorded: bool,
     /// Standard output as JSON, when the whole of it is one object or array.
     pub output_data: Option<Value>,
+    /// Whether this is the answer of an earlier run under the same key.
+    pub replayed: bool,
+}
+
+impl Answer {
+    /// The answer of a run that ended before.
+    pub(super) fn replayed(record: ExecutionRecord) -> Self {
+        let output_data = whole_output(&record);
+        Self { record, recorded: true, output_data, replayed: true }
+    }
+}
+
+fn whole_output(record: &ExecutionRecord) -> Option<Value> {
+    if record.stdout_truncated { None } else { output_data(&record.stdout) }
 }
 
 /// Writes the execution record and the `script.outcome` entry.
@@ -65,8 +79,8 @@ pub async fn keep(world: &World, finished: Finished) -> Result<Answer, Refusal> 
     if let Some(refusal) = refusal {
         return Err(refusal.with("execution_id", json!(record.execution_id)).with("recorded", json!(recorded)));
     }
-    let output_data = if record.stdout_truncated { None } else { output_data(&record.stdout) };
-    Ok(Answer { record, recorded, output_data })
+    let output_data = whole_output(&record);
+    Ok(Answer { record, recorded, output_data, replayed: false })
 }
 
 /// Fills in how it ended; answers the refusal of a run that never started.

@@ -23,6 +23,7 @@ mod locate;
 mod preview;
 mod ready;
 mod recorded;
+mod replay;
 mod request;
 mod resolve;
 mod slots;
@@ -46,7 +47,7 @@ pub(crate) use live::heed_requests;
 pub(crate) use locate::{Located, edition, find_script, find_skill, reading};
 pub(crate) use preview::preview;
 pub use ready::{Ready, ready};
-pub use recorded::{Recorded, record};
+pub use recorded::{Recorded, Recording, record};
 pub use resolve::{Resolved, resolve};
 pub use slots::{SlotGuard, Slots};
 
@@ -84,7 +85,13 @@ pub struct World {
 /// Walks the whole chain. Runs in a task of its own that nobody drops: a surface whose client goes away
 /// fires `cancel` and the chain still reaches its record.
 pub(crate) async fn walk(world: &Arc<World>, caller: Caller, call: Call, cancel: &Cancel) -> Result<Answer, Refusal> {
-    let resolved = match resolve(world, caller, call).await {
+    let once = call.once();
+    if let Some(once) = &once
+        && let Some(answer) = replay::replay(world, &caller, once, cancel).await?
+    {
+        return Ok(answer);
+    }
+    let resolved = match resolve(world, caller.clone(), call).await {
         Ok(resolved) => resolved,
         Err(stop) => return Err(stop.refuse(world).await),
     };
@@ -100,7 +107,14 @@ pub(crate) async fn walk(world: &Arc<World>, caller: Caller, call: Call, cancel:
     if cancel.has_fired() {
         return Err(Refusal::new(crate::code::Code::Cancelled, "The call was cancelled before anything was recorded."));
     }
-    let recorded = record(world, ready).await?;
+    let recorded = match record(world, ready, once.clone()).await? {
+        Recording::Recorded(recorded) => *recorded,
+        Recording::Earlier(earlier, once) => {
+            let outcome = replay::outcome(world, &caller, &once, &earlier, cancel).await?;
+            let message = "The run that was started under this key at the same moment did not start; try again.";
+            return outcome.ok_or_else(|| Refusal::new(crate::code::Code::Conflict, message));
+        }
+    };
     let record = recorded.record.clone();
     let _live = world.live.enter(&record.execution_id, cancel);
     let started = tokio::spawn(start(Arc::clone(world), recorded, cancel.clone()).in_current_span());

@@ -8,6 +8,7 @@ use crate::audit::{Action, AuditDraft, redact_arguments, redact_argv};
 use crate::code::Code;
 use crate::execution::{ExecutionRecord, Status};
 use crate::ids::AuditId;
+use crate::once::{Earlier, Once, Opened};
 use crate::refusal::Refusal;
 
 /// A run that is on the record. Made by [`record`] alone.
@@ -17,22 +18,40 @@ pub struct Recorded {
     pub(super) request: ExecutionRequest,
 }
 
+/// What recording came to.
+#[derive(Debug)]
+pub enum Recording {
+    /// The run is on the record.
+    Recorded(Box<Recorded>),
+    /// Another run was recorded under the same key a moment before; nothing was written.
+    Earlier(Earlier, Once),
+}
+
 /// Appends the `script.run` entry and opens the execution record, in one transaction.
 ///
 /// # Errors
 /// `AUDIT_UNAVAILABLE` when it cannot be written: the run is refused and the executor not called.
-pub async fn record(world: &World, ready: Ready) -> Result<Recorded, Refusal> {
+pub async fn record(world: &World, ready: Ready, once: Option<Once>) -> Result<Recording, Refusal> {
     let execution_id = ExecutionId::parse(&world.ports.ids.new_id())
         .map_err(|_| Refusal::new(Code::Internal, "An id could not be made."))?;
     let Ready { cleared, .. } = &ready;
     let request = cleared.runnable.request(world, &cleared.resolved, execution_id);
-    let mut record = opening(world, &ready, &request);
+    let mut record = ExecutionRecord { once, ..opening(world, &ready, &request) };
     let draft = draft(world, &ready, &request, &record);
     match world.ports.executions.open(record.clone(), draft).await {
-        Ok(receipt) => {
+        Ok(opened) => {
             world.health.audit_written(true);
-            record.receipt = Some(receipt);
-            Ok(Recorded { record, request })
+            Ok(match (opened, record.once.take()) {
+                (Opened::Earlier(earlier), Some(once)) => Recording::Earlier(earlier, once),
+                (Opened::Now(receipt), once) => {
+                    (record.receipt, record.once) = (Some(receipt), once);
+                    Recording::Recorded(Box::new(Recorded { record, request }))
+                }
+                (Opened::Earlier(_), None) => {
+                    tracing::error!("the store found an earlier run for a call without a key");
+                    return Err(Refusal::new(Code::Internal, "The run could not be recorded; see the log."));
+                }
+            })
         }
         Err(error) => {
             world.health.audit_written(false);
@@ -65,6 +84,7 @@ fn opening(world: &World, ready: &Ready, request: &ExecutionRequest) -> Executio
         pin: cleared.pin,
         grant_id: cleared.grant.id.clone(),
         run_id: resolved.run_id.clone(),
+        once: None,
         arguments: arguments.as_ref().map(redact_arguments),
         argv: redact_argv(&resolved.argv),
         status: Status::Running,

@@ -11,6 +11,7 @@ use belljar_core::code::Code;
 use belljar_core::execution::ExecutionRecord;
 use belljar_core::grant::{Grant, PendingGrant};
 use belljar_core::ids::{GrantId, OwnerId, SkillId};
+use belljar_core::once::{Earlier, IdempotencyKey, Opened};
 use belljar_core::ports::{Audit, Clock, Executions, Grants, Ports, StoreError, Stored};
 use belljar_core::time::Timestamp;
 use belljar_executor::{ExecutionId, LogicalPath, TenantId};
@@ -101,9 +102,18 @@ impl fmt::Debug for FailingExecutions {
 
 #[async_trait]
 impl Executions for FailingExecutions {
-    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Receipt> {
+    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Opened> {
         (self.when_opened)();
         if self.opens { self.inner.open(record, audit).await } else { broken() }
+    }
+    async fn earlier(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        key: &IdempotencyKey,
+        since: Timestamp,
+    ) -> Stored<Option<Earlier>> {
+        self.inner.earlier(tenant, caller, key, since).await
     }
     async fn close(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<bool> {
         if self.closes { self.inner.close(record, audit).await } else { broken() }

@@ -12,5 +12,6 @@ mod file_skills;
 mod gates;
 mod grants;
 mod hostile;
+mod idempotency;
 mod probes;
 mod support;

@@ -6,6 +6,7 @@ use belljar_core::audit::{AuditDraft, Receipt};
 use belljar_core::execution::{ExecutionRecord, Status};
 use belljar_core::ports::Stored;
 
+use super::once;
 use crate::cause::store_error;
 use crate::json;
 use crate::writer::{Change, Transaction, same_tenant};
@@ -38,6 +39,9 @@ impl Change for Close {
         .rows_affected();
         if changed > 0 {
             count_use(transaction, &record).await?;
+            if record.status == Status::NotStarted {
+                once::free(transaction.connection(), &record).await?;
+            }
             transaction.append(audit).await?;
         }
         Ok(changed > 0)

@@ -2,15 +2,18 @@
 
 mod cancel;
 mod close;
+mod once;
 mod open;
 
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use belljar_core::audit::{AuditDraft, Receipt};
+use belljar_core::audit::AuditDraft;
 use belljar_core::execution::ExecutionRecord;
 use belljar_core::ids::OwnerId;
+use belljar_core::once::{Earlier, IdempotencyKey, Opened};
 use belljar_core::ports::{Executions, StoreError, Stored};
+use belljar_core::time::Timestamp;
 use belljar_executor::{ExecutionId, TenantId};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -23,8 +26,21 @@ use crate::{json, owners, row};
 
 #[async_trait]
 impl Executions for Store {
-    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Receipt> {
+    async fn open(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<Opened> {
         self.change(Open { record, audit }).await
+    }
+
+    async fn earlier(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        key: &IdempotencyKey,
+        since: Timestamp,
+    ) -> Stored<Option<Earlier>> {
+        let mut reader = self.reader().await?;
+        let found = once::find(reader.connection(), tenant, caller, key, since).await?;
+        reader.give_back();
+        Ok(found)
     }
 
     async fn close(&self, record: ExecutionRecord, audit: AuditDraft) -> Stored<bool> {

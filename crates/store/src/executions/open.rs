@@ -3,8 +3,10 @@
 use async_trait::async_trait;
 use belljar_core::audit::{AuditDraft, Receipt};
 use belljar_core::execution::ExecutionRecord;
+use belljar_core::once::Opened;
 use belljar_core::ports::Stored;
 
+use super::once;
 use crate::cause::store_error;
 use crate::json;
 use crate::writer::{Change, Transaction, same_tenant};
@@ -16,11 +18,16 @@ pub(super) struct Open {
 
 #[async_trait]
 impl Change for Open {
-    type Answer = Receipt;
+    type Answer = Opened;
 
-    async fn apply(self, transaction: &mut Transaction<'_>) -> Stored<Receipt> {
+    async fn apply(self, transaction: &mut Transaction<'_>) -> Stored<Opened> {
         let Self { mut record, audit } = self;
         same_tenant(&record.tenant, &audit)?;
+        if let Some(once) = &record.once
+            && let Some(earlier) = once::taken(transaction.connection(), &record, once).await?
+        {
+            return Ok(Opened::Earlier(earlier));
+        }
         let receipt = Receipt::from(&transaction.append(audit).await?);
         record.receipt = Some(receipt.clone());
         sqlx::query("insert into execution (tenant, id, status, owner, created_at, record) values (?, ?, ?, ?, ?, ?)")
@@ -33,6 +40,9 @@ impl Change for Open {
             .execute(transaction.connection())
             .await
             .map_err(store_error)?;
-        Ok(receipt)
+        if let Some(once) = &record.once {
+            once::keep(transaction.connection(), &record, once).await?;
+        }
+        Ok(Opened::Now(receipt))
     }
 }

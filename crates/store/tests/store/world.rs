@@ -122,6 +122,7 @@ pub(crate) fn record(store: &Store) -> ExecutionRecord {
         pin: Digest::of(b"pin"),
         grant_id: GrantId::new("grant"),
         run_id: None,
+        once: None,
         arguments: None,
         argv: Vec::new(),
         status: Status::Running,

@@ -50,6 +50,7 @@ pub(super) async fn run(global: &Global, arguments: Run) -> Result<ExitCode> {
             argv: arguments.arguments.iter().chain(&arguments.rest).cloned().collect(),
             timeout_seconds: arguments.timeout,
             run_id,
+            idempotency_key: None,
         };
         go(global, app, &arguments, imported.as_ref(), call).await
     })
