@@ -82,3 +82,14 @@ pub enum Opened {
     /// Another run was opened under its key; nothing was written.
     Earlier(Earlier),
 }
+
+impl Opened {
+    /// The proof that it is on the record; none when another run had its key.
+    #[must_use]
+    pub fn receipt(self) -> Option<Receipt> {
+        match self {
+            Self::Now(receipt) => Some(receipt),
+            Self::Earlier(_) => None,
+        }
+    }
+}

@@ -150,6 +150,16 @@ pub trait Executions: fmt::Debug + Send + Sync {
     async fn get(&self, tenant: &TenantId, id: &ExecutionId) -> Stored<Option<ExecutionRecord>>;
     /// A tenant's records, newest first, at most `limit`.
     async fn list(&self, tenant: &TenantId, limit: u32) -> Stored<Vec<ExecutionRecord>>;
+    /// A caller's latest runs of a skill that have ended, newest first: of the stored one with this id, or without
+    /// an id of one that is not in the store.
+    async fn recent(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        slug: &SkillName,
+        skill: Option<&SkillId>,
+        limit: u32,
+    ) -> Stored<Vec<ExecutionRecord>>;
     /// A tenant's open runs, oldest first.
     async fn running(&self, tenant: &TenantId) -> Stored<Vec<ExecutionRecord>>;
     /// Asks for an open run to be cancelled, whichever process runs it; `false`, and nothing written, when it is

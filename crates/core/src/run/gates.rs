@@ -1,15 +1,17 @@
 //! The gates, in order. The first closed one wins and the rest are not evaluated.
 
-use belljar_executor::{Digest, Interpreter, LanguageKey, Origin, ScriptName};
+use belljar_executor::{Digest, Interpreter, LanguageKey, LogicalPath, Origin, ScriptName};
 use serde_json::Value;
 
 use super::request::Runnable;
-use super::{Denial, Resolved, Stop, World};
+use super::{Call, Denial, Resolved, SkillSelector, Stop, World};
+use crate::caller::Caller;
 use crate::code::Reason;
 use crate::grant::{Grant, GrantTarget};
 use crate::pin::Pinner;
 use crate::ports::StoreError;
-use crate::skill::{InputMode, satisfies};
+use crate::refusal::Refusal;
+use crate::skill::{Edition, InputMode, satisfies};
 
 /// A call that passed every gate.
 #[derive(Debug)]
@@ -59,6 +61,33 @@ async fn walk(world: &World, resolved: &Resolved) -> Result<(Grant, Digest, Runn
     let script_name = script_name(resolved)?;
     file_size(world, resolved)?;
     Ok((grant, pin, Runnable { language, interpreter, script_name }))
+}
+
+/// The first gate that is closed for a script whatever its arguments.
+///
+/// # Errors
+/// When a gate's facts cannot be read.
+pub(crate) async fn closed_gate(
+    world: &World,
+    caller: &Caller,
+    edition: &Edition,
+    path: &LogicalPath,
+) -> Result<Option<Reason>, Refusal> {
+    let call = Call::new(SkillSelector::Slug(edition.slug().clone()), path.as_str());
+    let resolved = Resolved::of(world, caller.clone(), edition.clone(), path.clone(), call)?;
+    let walked = async {
+        enabled(world, &resolved).await?;
+        granted(world, &resolved).await?;
+        interpreter(world, &resolved)?;
+        script_name(&resolved)?;
+        file_size(world, &resolved)?;
+        world.health.report().map(drop).map_err(|_| Closed::Gate(Reason::SandboxUnavailable))
+    };
+    match walked.await {
+        Ok(()) => Ok(None),
+        Err(Closed::Gate(reason)) => Ok(Some(reason)),
+        Err(Closed::Store(error)) => Err(error.into()),
+    }
 }
 
 async fn enabled(world: &World, resolved: &Resolved) -> Result<(), Closed> {

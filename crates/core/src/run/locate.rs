@@ -4,14 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use belljar_executor::{LogicalPath, SkillName};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{SkillSelector, World};
 use crate::caller::{Caller, Scope};
 use crate::code::Code;
 use crate::ids::{RevisionId, SkillId};
 use crate::refusal::Refusal;
-use crate::skill::{ComponentType, Edition, Manifest, Revision, RevisionChoice, Skill, SkillFolder, Source, roots};
+use crate::skill::{
+    ComponentType, Edition, FileEntry, Manifest, Revision, RevisionChoice, Skill, SkillFolder, Source, roots,
+};
 
 /// How many candidates a not-found answer names.
 const CANDIDATES: usize = 20;
@@ -159,17 +161,35 @@ async fn find_revision(world: &World, skill: &Skill, wanted: Option<&RevisionId>
 /// # Errors
 /// `SCRIPT_NOT_FOUND` or `INVALID_COMPONENT_TYPE`.
 pub(crate) fn find_script(manifest: &Manifest, wanted: &str) -> Result<LogicalPath, Refusal> {
-    let candidates = || {
-        let paths: Vec<_> = manifest.scripts.keys().map(LogicalPath::as_str).take(CANDIDATES).collect();
-        json!(paths)
-    };
-    let Some((path, entry)) = manifest.find(wanted) else {
-        let refusal = Refusal::new(Code::ScriptNotFound, "The revision has no such component.");
-        return Err(refusal.with("candidates", candidates()));
-    };
+    let (path, entry) = component(manifest, wanted, || candidates(manifest.scripts.keys()))?;
     if entry.component_type == ComponentType::Script {
         return Ok(path.clone());
     }
     let message = format!("{path} is a {}, not a script.", entry.component_type.as_str());
-    Err(Refusal::new(Code::InvalidComponentType, message).with("candidates", candidates()))
+    let refusal = Refusal::new(Code::InvalidComponentType, message);
+    Err(refusal.with("candidates", candidates(manifest.scripts.keys())))
+}
+
+/// The file that a caller names, whatever it is for.
+///
+/// # Errors
+/// `SCRIPT_NOT_FOUND`.
+pub(crate) fn find_component<'m>(
+    manifest: &'m Manifest,
+    wanted: &str,
+) -> Result<(&'m LogicalPath, &'m FileEntry), Refusal> {
+    component(manifest, wanted, || candidates(manifest.files.keys()))
+}
+
+fn component<'m>(
+    manifest: &'m Manifest,
+    wanted: &str,
+    candidates: impl Fn() -> Value,
+) -> Result<(&'m LogicalPath, &'m FileEntry), Refusal> {
+    let none = || Refusal::new(Code::ScriptNotFound, "The revision has no such component.");
+    manifest.find(wanted).ok_or_else(|| none().with("candidates", candidates()))
+}
+
+fn candidates<'p>(paths: impl Iterator<Item = &'p LogicalPath>) -> Value {
+    json!(paths.map(LogicalPath::as_str).take(CANDIDATES).collect::<Vec<_>>())
 }

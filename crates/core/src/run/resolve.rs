@@ -59,26 +59,39 @@ pub async fn resolve(world: &World, caller: Caller, call: Call) -> Result<Resolv
     }
     let edition = edition(world, &caller, skill, call.revision.as_ref()).await?;
     let path = find_script(edition.manifest(), &call.script)?;
-    let declaration =
-        edition.manifest().scripts.get(&path).cloned().ok_or_else(|| damaged("a script is not declared"))?;
-    let content = edition
-        .files()
-        .get(&path)
-        .and_then(|bytes| std::str::from_utf8(bytes).ok())
-        .map(Arc::from)
-        .ok_or_else(|| damaged("a script has no text"))?;
-    let timeout = world.options.timeout(call.timeout_seconds, declaration.timeout_seconds);
-    Ok(Resolved {
-        caller,
-        edition,
-        path,
-        declaration,
-        content,
-        arguments_json: call.arguments_json.map(Arc::from),
-        argv: call.argv,
-        timeout,
-        run_id: call.run_id,
-    })
+    Resolved::of(world, caller, edition, path, call).map_err(Stop::from)
+}
+
+impl Resolved {
+    /// A call of this script of an edition.
+    pub(super) fn of(
+        world: &World,
+        caller: Caller,
+        edition: Edition,
+        path: LogicalPath,
+        call: Call,
+    ) -> Result<Self, Refusal> {
+        let declaration =
+            edition.manifest().scripts.get(&path).cloned().ok_or_else(|| damaged("a script is not declared"))?;
+        let content = edition
+            .files()
+            .get(&path)
+            .and_then(|bytes| std::str::from_utf8(bytes).ok())
+            .map(Arc::from)
+            .ok_or_else(|| damaged("a script has no text"))?;
+        let timeout = world.options.timeout(call.timeout_seconds, declaration.timeout_seconds);
+        Ok(Resolved {
+            caller,
+            edition,
+            path,
+            declaration,
+            content,
+            arguments_json: call.arguments_json.map(Arc::from),
+            argv: call.argv,
+            timeout,
+            run_id: call.run_id,
+        })
+    }
 }
 
 fn damaged(what: &'static str) -> Refusal {

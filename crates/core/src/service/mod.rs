@@ -3,12 +3,15 @@
 mod audit;
 mod builder;
 mod cancel;
+mod context;
 mod executions;
 mod grants;
 mod lifecycle;
 mod pauses;
 mod pending;
 mod plan;
+mod recall;
+mod save;
 mod skills;
 mod start;
 
@@ -19,8 +22,11 @@ use tracing::Instrument;
 
 pub use audit::AuditPage;
 pub use builder::Builder;
+pub use context::{ContextRequest, ContextScope, Excerpt};
 pub use grants::{GrantRequest, PinnedScript, Pins, Revocation};
 pub use plan::Plan;
+pub use recall::{Component, FoundSkills, RecalledFile, RecalledScript, RecalledSkill, SkillSource, SkillSummary};
+pub use save::{ChangeRequest, ChangedSkill};
 pub use skills::{ListedSkill, SaveRequest, SkillDetails};
 pub use start::StartError;
 

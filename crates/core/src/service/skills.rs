@@ -4,9 +4,10 @@ use belljar_executor::{FileTree, SkillName};
 use serde::Serialize;
 use serde_json::json;
 
+use super::save::owner_of;
 use super::{Belljar, need};
 use crate::audit::{Action, AuditDraft};
-use crate::caller::{Caller, Owner, Scope};
+use crate::caller::{Caller, Scope};
 use crate::code::Code;
 use crate::ids::{AuditId, RevisionId, SkillId};
 use crate::refusal::Refusal;
@@ -95,10 +96,7 @@ impl Belljar {
     pub async fn save_skill(&self, caller: &Caller, request: SaveRequest) -> Result<Saved, Refusal> {
         need(caller, Scope::MemoryWrite)?;
         let SaveRequest { manifest, files, team, expectation, publish } = request;
-        let owner = team.map_or_else(|| caller.personal(), Owner::Team);
-        if !caller.sees(&owner) {
-            return Err(Refusal::new(Code::AccessDenied, "You are not in this team."));
-        }
+        let owner = owner_of(caller, team.as_deref())?;
         let ports = &self.world.ports;
         let now = ports.clock.now();
         let draft = RevisionDraft {
@@ -168,7 +166,7 @@ impl Belljar {
         self.in_roots().await
     }
 
-    async fn in_roots(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
+    pub(super) async fn in_roots(&self) -> Result<(Vec<FileSkill>, Vec<RootProblem>), Refusal> {
         let roots = self.world.options.skill_roots().to_vec();
         reading(move || roots::list(&roots)).await
     }

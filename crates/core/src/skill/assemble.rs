@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use belljar_executor::{Digest, FileTree, LogicalPath};
 
-use super::declarations::{DECLARATIONS_FILE, Declarations};
+use super::declarations::{DECLARATIONS_FILE, Declarations, Declared};
 use super::file_names::{Verdict, collisions, judge, secret_message};
 use super::frontmatter::{self, FrontMatter, SKILL_FILE, Strictness};
 use super::language::{language_of, language_of_extension};
@@ -70,14 +70,28 @@ pub(super) fn finish(
     files: Files,
     strictness: Strictness,
     limits: &SaveLimits,
+    findings: Findings,
+) -> Result<SkillFolder, Vec<Problem>> {
+    finish_with(files, strictness, limits, BTreeMap::new(), findings)
+}
+
+/// The same, with what is declared outside of the files; it comes before what they declare themselves.
+pub(super) fn finish_with(
+    files: Files,
+    strictness: Strictness,
+    limits: &SaveLimits,
+    declared: BTreeMap<LogicalPath, Declared>,
     mut findings: Findings,
 ) -> Result<SkillFolder, Vec<Problem>> {
     let files = keep(files, &mut findings);
     check_sizes(&files, limits, &mut findings);
     collisions(files.keys(), &mut findings);
     let front_matter = read_front_matter(&files, strictness, &mut findings);
-    let declarations =
+    let mut declarations =
         named(&files, DECLARATIONS_FILE).map(|bytes| Declarations::read(bytes, &mut findings)).unwrap_or_default();
+    for (path, declared) in declared {
+        declarations.overlay(&path, declared);
+    }
     declarations.check_paths(|path| named(&files, path).is_some(), &mut findings);
     let mut builder =
         ManifestBuilder { declarations, limits, findings, entries: BTreeMap::new(), scripts: BTreeMap::new() };

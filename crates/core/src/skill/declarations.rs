@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use belljar_executor::{LanguageKey, LogicalPath, WorkingDirectory};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toml::{Table, Value as Toml};
 
 use super::problem::{Findings, shown};
@@ -13,6 +13,10 @@ use super::{ComponentType, InputMode, LimitsDeclaration, ScriptDeclaration};
 
 /// The file, at the top of the skill.
 pub(super) const DECLARATIONS_FILE: &str = "belljar.toml";
+
+/// What can be declared about a script.
+const DECLARABLE: [&str; 9] =
+    ["description", "input", "cwd", "runtime", "timeout_seconds", "standalone", "parameters", "output", "limits"];
 
 /// The longest time-out that a script may declare, seconds.
 const LONGEST_TIMEOUT: u32 = 60;
@@ -26,7 +30,33 @@ pub(super) struct Declarations {
     pub(super) components: BTreeMap<String, ComponentType>,
 }
 
+/// What is declared about one file outside of the files themselves.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Declared {
+    /// What it is for.
+    pub(super) component_type: Option<ComponentType>,
+    /// How it runs, for a script.
+    pub(super) script: Option<ScriptDeclaration>,
+}
+
 impl Declarations {
+    /// Puts what is declared elsewhere in the place of what is declared here.
+    pub(super) fn overlay(&mut self, path: &LogicalPath, declared: Declared) {
+        let Declared { component_type, script } = declared;
+        if let Some(component_type) = component_type {
+            if component_type != ComponentType::Script {
+                self.scripts.remove(path.as_str());
+            }
+            self.components.insert(path.as_str().to_owned(), component_type);
+        }
+        if let Some(script) = script {
+            if component_type.is_none() {
+                self.components.remove(path.as_str());
+            }
+            self.scripts.insert(path.as_str().to_owned(), script);
+        }
+    }
+
     /// Reads the file; whatever is wrong with it is reported, all of it.
     pub(super) fn read(bytes: &[u8], findings: &mut Findings) -> Self {
         let mut declarations = Self::default();
@@ -87,9 +117,11 @@ impl Declarations {
     fn take_scripts(&mut self, scripts: Table, findings: &mut Findings) {
         for (path, value) in scripts {
             let place = format!("[scripts.\"{}\"]", shown(&path));
-            match value.try_into::<Script>() {
+            match value.try_into::<Script<Toml>>() {
                 Ok(script) => {
-                    let checked = script.check(&place, findings);
+                    let mut wrong =
+                        |message: String| findings.problem(DECLARATIONS_FILE, format!("{place}: {message}"));
+                    let checked = script.check(to_json, &mut wrong);
                     self.scripts.insert(path, checked);
                 }
                 Err(error) => findings.problem(DECLARATIONS_FILE, format!("{place}: {}", shown(error.message()))),
@@ -119,7 +151,7 @@ struct Component {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Script {
+struct Script<S> {
     description: Option<String>,
     #[serde(default)]
     input: InputMode,
@@ -129,15 +161,14 @@ struct Script {
     timeout_seconds: Option<u32>,
     #[serde(default)]
     standalone: bool,
-    parameters: Option<Toml>,
-    output: Option<Toml>,
+    parameters: Option<S>,
+    output: Option<S>,
     #[serde(default)]
     limits: LimitsDeclaration,
 }
 
-impl Script {
-    fn check(self, place: &str, findings: &mut Findings) -> ScriptDeclaration {
-        let mut wrong = |message: String| findings.problem(DECLARATIONS_FILE, format!("{place}: {message}"));
+impl<S> Script<S> {
+    fn check(self, to_json: impl Fn(S) -> Result<Value, String>, wrong: &mut impl FnMut(String)) -> ScriptDeclaration {
         if let Some(seconds) = self.timeout_seconds
             && !(1..=LONGEST_TIMEOUT).contains(&seconds)
         {
@@ -156,7 +187,7 @@ impl Script {
         for (key, _) in values.iter().filter(|(_, value)| *value == Some(0)) {
             wrong(format!("`limits.{key}` is 0, and nothing could run"));
         }
-        let mut schema = |key: &str, value: Option<Toml>| {
+        let mut schema = |key: &str, value: Option<S>| {
             let checked = to_json(value?).and_then(|json| check_schema(&json).map(|()| json));
             checked.map_err(|message| wrong(format!("`{key}` {}", shown(&message)))).ok()
         };
@@ -173,6 +204,42 @@ impl Script {
             limits: self.limits,
             standalone: self.standalone,
         }
+    }
+}
+
+impl ScriptDeclaration {
+    /// A declaration with changes: null takes one back, what is left out stays. Problems are reported; then
+    /// there is none.
+    pub(super) fn changed(
+        path: &LogicalPath,
+        known: Option<Self>,
+        changes: Map<String, Value>,
+        findings: &mut Findings,
+    ) -> Option<Self> {
+        let mut declared = known.map(Self::into_declared).unwrap_or_default();
+        for (key, value) in changes {
+            if value.is_null() && DECLARABLE.contains(&key.as_str()) {
+                declared.shift_remove(&key);
+            } else {
+                declared.insert(key, value);
+            }
+        }
+        match serde_json::from_value::<Script<Value>>(Value::Object(declared)) {
+            Ok(script) => Some(script.check(Ok, &mut |message| findings.problem(path.as_str(), message))),
+            Err(error) => {
+                findings.problem(path.as_str(), shown(&error.to_string()));
+                None
+            }
+        }
+    }
+
+    /// As it would be written.
+    fn into_declared(self) -> Map<String, Value> {
+        let Ok(Value::Object(mut declared)) = serde_json::to_value(self) else { return Map::new() };
+        if let Some(language) = declared.shift_remove("language").filter(|language| !language.is_null()) {
+            declared.insert("runtime".to_owned(), language);
+        }
+        declared
     }
 }
 

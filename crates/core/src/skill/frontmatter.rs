@@ -69,6 +69,16 @@ pub fn instructions(index: &[u8]) -> &str {
     std::str::from_utf8(repaired::below(index)).map(str::trim).unwrap_or_default()
 }
 
+/// How many lines the front matter has, with both `---` lines.
+pub(crate) fn front_matter_lines(index: &[u8]) -> usize {
+    head(index).split_inclusive(|byte| *byte == b'\n').count()
+}
+
+/// The front matter as it stands there, with both `---` lines.
+pub(super) fn head(index: &[u8]) -> &[u8] {
+    &index[..index.len() - repaired::below(index).len()]
+}
+
 pub(super) fn read(bytes: &[u8], strictness: Strictness, findings: &mut Findings) -> Option<FrontMatter> {
     let parsed = block_of(bytes, findings).and_then(|block| Ok((block, parse(block)?)));
     match parsed {

@@ -2,6 +2,7 @@
 
 mod archive;
 mod assemble;
+mod changes;
 mod component;
 mod declarations;
 mod edition;
@@ -20,9 +21,11 @@ mod search;
 
 pub use archive::{read_archive, write_archive};
 pub use assemble::{SkillFolder, assemble, assemble_within, from_files};
+pub use changes::{Base, Changes, ComponentChange, apply};
 pub use component::{ComponentId, ComponentType};
 pub use edition::{Edition, Source};
 pub use folder::{read_folder, read_folder_within};
+pub(crate) use frontmatter::front_matter_lines;
 pub use frontmatter::{FrontMatter, Strictness, front_matter, instructions};
 pub use language::language_of;
 pub use manifest::{FileEntry, InputMode, LimitsDeclaration, Manifest, ScriptDeclaration};
@@ -86,6 +89,8 @@ pub enum RevisionChoice {
     Exact(RevisionId),
     /// The published one, else the latest.
     Current,
+    /// The latest.
+    Latest,
 }
 
 /// What has to be so for a revision to be saved.

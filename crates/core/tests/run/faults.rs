@@ -14,7 +14,7 @@ use belljar_core::ids::{GrantId, OwnerId, SkillId};
 use belljar_core::once::{Earlier, IdempotencyKey, Opened};
 use belljar_core::ports::{Audit, Clock, Executions, Grants, Ports, StoreError, Stored};
 use belljar_core::time::Timestamp;
-use belljar_executor::{ExecutionId, LogicalPath, TenantId};
+use belljar_executor::{ExecutionId, LogicalPath, SkillName, TenantId};
 
 use crate::support::{Scripted, TestWorld, call, caller, options};
 
@@ -123,6 +123,16 @@ impl Executions for FailingExecutions {
     }
     async fn list(&self, tenant: &TenantId, limit: u32) -> Stored<Vec<ExecutionRecord>> {
         self.inner.list(tenant, limit).await
+    }
+    async fn recent(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        slug: &SkillName,
+        skill: Option<&SkillId>,
+        limit: u32,
+    ) -> Stored<Vec<ExecutionRecord>> {
+        self.inner.recent(tenant, caller, slug, skill, limit).await
     }
     async fn running(&self, tenant: &TenantId) -> Stored<Vec<ExecutionRecord>> {
         self.inner.running(tenant).await

@@ -5,7 +5,9 @@
 mod access;
 mod audit;
 mod cancellation;
+mod changes;
 mod composition;
+mod context;
 mod endings;
 mod faults;
 mod file_skills;

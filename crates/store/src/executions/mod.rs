@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use belljar_core::audit::AuditDraft;
 use belljar_core::execution::ExecutionRecord;
-use belljar_core::ids::OwnerId;
+use belljar_core::ids::{OwnerId, SkillId};
 use belljar_core::once::{Earlier, IdempotencyKey, Opened};
 use belljar_core::ports::{Executions, StoreError, Stored};
 use belljar_core::time::Timestamp;
-use belljar_executor::{ExecutionId, TenantId};
+use belljar_executor::{ExecutionId, SkillName, TenantId};
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
@@ -68,6 +68,33 @@ impl Executions for Store {
                 .fetch_all(reader.connection())
                 .await
                 .map_err(store_error)?;
+        reader.give_back();
+        rows.iter().map(record).collect()
+    }
+
+    async fn recent(
+        &self,
+        tenant: &TenantId,
+        caller: &str,
+        slug: &SkillName,
+        skill: Option<&SkillId>,
+        limit: u32,
+    ) -> Stored<Vec<ExecutionRecord>> {
+        let mut reader = self.reader().await?;
+        let rows = sqlx::query(
+            "select record from execution
+             where tenant = ? and caller = ? and slug = ? and json_extract(record, '$.skill_id') is ?
+                 and status <> 'running'
+             order by created_at desc, id desc limit ?",
+        )
+        .bind(tenant.as_str())
+        .bind(caller)
+        .bind(slug.as_str())
+        .bind(skill.map(SkillId::as_str))
+        .bind(limit)
+        .fetch_all(reader.connection())
+        .await
+        .map_err(store_error)?;
         reader.give_back();
         rows.iter().map(record).collect()
     }

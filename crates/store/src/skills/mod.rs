@@ -86,6 +86,11 @@ impl Skills for Store {
                     .bind(skill.as_str())
                     .bind(id.as_str())
             }
+            RevisionChoice::Latest => {
+                sqlx::query("select * from revision where tenant = ?1 and skill = ?2 order by number desc limit 1")
+                    .bind(tenant.as_str())
+                    .bind(skill.as_str())
+            }
             RevisionChoice::Current => sqlx::query(
                 "select revision.* from revision
                  join skill on skill.tenant = revision.tenant and skill.id = revision.skill

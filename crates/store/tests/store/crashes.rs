@@ -62,7 +62,7 @@ async fn write_on(store: belljar_store::Store, entries: usize) {
     for turn in 0..entries {
         let receipt = if turn % 2 == 0 {
             let run = record(&store);
-            let receipt = store.open(run.clone(), about(&run, Action::ScriptRun)).await.unwrap();
+            let receipt = store.open(run.clone(), about(&run, Action::ScriptRun)).await.unwrap().receipt().unwrap();
             if turn % 4 == 0 {
                 let ended = ExecutionRecord { status: Status::Success, ..run.clone() };
                 assert!(Executions::close(&store, ended, about(&run, Action::ScriptOutcome)).await.unwrap());

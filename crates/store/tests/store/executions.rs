@@ -10,7 +10,7 @@ async fn a_run_is_opened_with_its_receipt_and_closed_once() {
     let folder = folder();
     let store = open(folder.path()).await;
     let run = record(&store);
-    let receipt = store.open(run.clone(), about(&run, Action::ScriptRun)).await.unwrap();
+    let receipt = store.open(run.clone(), about(&run, Action::ScriptRun)).await.unwrap().receipt().unwrap();
     let opened = ExecutionRecord { receipt: Some(receipt.clone()), ..run.clone() };
     assert_eq!(store.get(&tenant(), &run.execution_id).await.unwrap(), Some(opened));
     assert_eq!(store.get(&other_tenant(), &run.execution_id).await.unwrap(), None);

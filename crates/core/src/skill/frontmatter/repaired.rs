@@ -1,10 +1,19 @@
 //! An index file with its repaired entry, in the published format.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use belljar_executor::SkillName;
 
 use super::FrontMatter;
 
 impl FrontMatter {
+    /// An entry with only what it must have.
+    #[must_use]
+    pub const fn new(name: SkillName, description: String) -> Self {
+        Self { name, description, license: None, compatibility: None, allowed_tools: None, metadata: BTreeMap::new() }
+    }
+
     /// The entry as front matter of the published format, with both `---` lines.
     #[must_use]
     pub fn to_yaml(&self) -> String {
