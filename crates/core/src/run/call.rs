@@ -3,11 +3,12 @@
 use belljar_executor::{RunId, SkillName};
 use serde_json::Value;
 
+use crate::caller::Owner;
 use crate::ids::{RevisionId, SkillId};
 use crate::once::IdempotencyKey;
 use crate::refusal::Refusal;
 
-/// Which skill: by slug, by id, or by both when they agree.
+/// Which skill: by slug, by id, by both when they agree, or by slug of one owner.
 #[derive(Clone, Debug)]
 pub enum SkillSelector {
     /// By slug, in the caller's scope.
@@ -16,6 +17,8 @@ pub enum SkillSelector {
     Id(SkillId),
     /// By id, which must have this slug.
     Both(SkillId, SkillName),
+    /// By slug, among the stored skills of this owner alone.
+    Of(Owner, SkillName),
 }
 
 /// What a caller asks for.

@@ -61,6 +61,16 @@ pub(crate) async fn find_skill(world: &World, caller: &Caller, selector: &SkillS
                 None => Err(skill_not_found(world, caller, slug).await?),
             }
         }
+        SkillSelector::Of(owner, slug) => {
+            if !caller.sees(owner) {
+                return Err(Refusal::new(Code::AccessDenied, "The skill is not in your scope."));
+            }
+            let found = skills.find_by_slug(caller.tenant(), std::slice::from_ref(owner), slug).await?;
+            match found {
+                Some(skill) => Ok(Located::Stored(skill)),
+                None => Err(skill_not_found(world, caller, slug).await?),
+            }
+        }
         SkillSelector::Id(id) | SkillSelector::Both(id, _) => {
             let found = skills.find_by_id(caller.tenant(), id).await?.filter(|skill| caller.sees(&skill.owner));
             let skill = found.ok_or_else(|| Refusal::new(Code::AccessDenied, "The skill is not in your scope."))?;

@@ -21,10 +21,11 @@ const INTERVAL: Duration = Duration::from_millis(50);
 impl Call {
     /// The key with the call that it stands for.
     pub(super) fn once(&self) -> Option<Once> {
-        let (id, slug) = match &self.skill {
-            SkillSelector::Slug(slug) => (None, Some(slug.as_str())),
-            SkillSelector::Id(id) => (Some(id), None),
-            SkillSelector::Both(id, slug) => (Some(id), Some(slug.as_str())),
+        let (id, slug, owner) = match &self.skill {
+            SkillSelector::Slug(slug) => (None, Some(slug.as_str()), None),
+            SkillSelector::Id(id) => (Some(id), None, None),
+            SkillSelector::Both(id, slug) => (Some(id), Some(slug.as_str()), None),
+            SkillSelector::Of(owner, slug) => (None, Some(slug.as_str()), Some(owner.to_string())),
         };
         // The order of an object's properties means nothing.
         let arguments = self.arguments_json.as_deref().map(|text| {
@@ -34,6 +35,7 @@ impl Call {
         let texts = [
             id.map(SkillId::as_str),
             slug,
+            owner.as_deref(),
             self.revision.as_ref().map(RevisionId::as_str),
             Some(self.script.as_str()),
             arguments.as_deref(),

@@ -184,7 +184,7 @@ impl Belljar {
         grants: &[Grant],
     ) -> Result<BTreeSet<SkillId>, Refusal> {
         let slug = match selector {
-            SkillSelector::Slug(slug) => slug,
+            SkillSelector::Slug(slug) | SkillSelector::Of(_, slug) => slug,
             SkillSelector::Id(id) | SkillSelector::Both(id, _) => return Ok(BTreeSet::from([id.clone()])),
         };
         let mut keys = BTreeSet::new();

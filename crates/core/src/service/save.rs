@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
-use super::{Belljar, SaveRequest, need};
+use super::{Belljar, RecalledSkill, SaveRequest, need};
 use crate::caller::{Caller, Owner, Scope};
 use crate::code::Code;
 use crate::ids::RevisionId;
 use crate::refusal::Refusal;
+use crate::run::SkillSelector;
 use crate::skill::{Base, Changes, Expectation, Note, Problem, RevisionChoice, Saved, Skill, SkillFolder, apply};
 
 /// What is to be saved.
@@ -27,6 +28,8 @@ pub struct ChangeRequest {
 pub struct ChangedSkill {
     /// The skill and its revision.
     pub saved: Saved,
+    /// The skill as it would be recalled at this revision.
+    pub recalled: RecalledSkill,
     /// What the caller should know about it.
     pub notes: Vec<Note>,
 }
@@ -51,7 +54,9 @@ impl Belljar {
         };
         let SkillFolder { manifest, files, notes, .. } = folder;
         let saved = self.save_skill(caller, SaveRequest { manifest, files, team, expectation, publish }).await?;
-        Ok(ChangedSkill { saved, notes })
+        let skill = SkillSelector::Id(saved.skill.id.clone());
+        let recalled = self.recalled(caller, &skill, Some(&saved.revision.id)).await?;
+        Ok(ChangedSkill { saved, recalled, notes })
     }
 
     async fn changed(

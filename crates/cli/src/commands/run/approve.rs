@@ -159,7 +159,9 @@ fn quoted(word: &str) -> String {
 pub(super) async fn tell_how(app: &App, call: &Call, imported: Option<&Saved>) -> Result<()> {
     let what = match (&call.skill, imported) {
         (_, Some(saved)) => saved.skill.slug.to_string(),
-        (SkillSelector::Slug(slug) | SkillSelector::Both(_, slug), None) => slug.to_string(),
+        (SkillSelector::Slug(slug) | SkillSelector::Both(_, slug) | SkillSelector::Of(_, slug), None) => {
+            slug.to_string()
+        }
         (SkillSelector::Id(id), None) => id.to_string(),
     };
     let script = output::safe(&call.script);

@@ -21,6 +21,16 @@ impl Belljar {
         revision: Option<&RevisionId>,
     ) -> Result<RecalledSkill, Refusal> {
         need(caller, Scope::MemoryRead)?;
+        self.recalled(caller, skill, revision).await
+    }
+
+    /// The same, for a caller that was let in.
+    pub(in crate::service) async fn recalled(
+        &self,
+        caller: &Caller,
+        skill: &SkillSelector,
+        revision: Option<&RevisionId>,
+    ) -> Result<RecalledSkill, Refusal> {
         let located = find_skill(&self.world, caller, skill).await?;
         let stored = match &located {
             Located::Stored(skill) => Some(skill.clone()),
