@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::{cargo, say, text};
 
 /// Every package of the workspace and what it may link. Tests may use more.
-const ALLOWED: [(&str, &[&str]); 12] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("belljar-executor", &[]),
     ("belljar-contract", &["belljar-executor"]),
     ("belljar-core", &["belljar-executor"]),
@@ -16,7 +16,8 @@ const ALLOWED: [(&str, &[&str]); 12] = [
     ("belljar-init", &[]),
     ("belljar-sandbox", &["belljar-executor", "belljar-init"]),
     ("belljar-executors", &["belljar-executor", "belljar-sandbox"]),
-    ("belljar", &["belljar-core", "belljar-executor", "belljar-executors", "belljar-store"]),
+    ("belljar-mcp", &["belljar-core", "belljar-executor"]),
+    ("belljar", &["belljar-core", "belljar-executor", "belljar-executors", "belljar-mcp", "belljar-store"]),
     ("belljar-attacks", &[]),
     ("belljar-example-runner-client", &["belljar-executor"]),
     ("belljar-example-embed", &["belljar-core", "belljar-executor", "belljar-store"]),
@@ -24,8 +25,12 @@ const ALLOWED: [(&str, &[&str]); 12] = [
 ];
 
 /// Crates that only one package may name.
-const CONFINED: [(&str, &str); 3] =
-    [("sqlx", "belljar-store"), ("serde-saphyr", "belljar-core"), ("seccompiler", "belljar-sandbox")];
+const CONFINED: [(&str, &str); 4] = [
+    ("sqlx", "belljar-store"),
+    ("serde-saphyr", "belljar-core"),
+    ("seccompiler", "belljar-sandbox"),
+    ("rmcp", "belljar-mcp"),
+];
 
 /// Checks every link of the workspace.
 pub(crate) fn run() -> Result<()> {

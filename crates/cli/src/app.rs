@@ -24,6 +24,7 @@ pub(crate) struct App {
     pub(crate) caller: Caller,
     /// Where scripts run; none in a world in which nothing runs.
     pub(crate) executor: Option<Chosen>,
+    pub(crate) config: Config,
     store: Store,
 }
 
@@ -65,11 +66,11 @@ pub(crate) async fn with_nothing_running<T>(global: &Global, work: impl AsyncFnO
         Config::default()
     });
     let store = open_store(global).await?;
-    let skill_roots = config.skills.roots.into_iter().filter(|root| root.is_absolute()).collect();
+    let skill_roots = config.skills.roots.iter().filter(|root| root.is_absolute()).cloned().collect();
     let draft = OptionsDraft { skill_roots, ..OptionsDraft::default() };
     let builder = Belljar::builder().options(draft).ports(store.ports());
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}"))?;
-    finish(App { belljar, caller: state::caller(&config.local)?, executor: None, store }, work).await
+    finish(App { belljar, caller: state::caller(&config.local)?, executor: None, config, store }, work).await
 }
 
 async fn finish<T>(app: App, work: impl AsyncFnOnce(&App) -> Result<T>) -> Result<T> {
@@ -99,7 +100,7 @@ async fn build(global: &Global, executor: Option<ExecutorName>) -> Result<App> {
         Belljar::builder().options(draft).faults(missing).ports(store.ports()).default_executor(chosen.executor());
     let belljar = builder.build().await.map_err(|error| anyhow!("{error}\n(configuration: {origin})"))?;
     let caller = state::caller(&config.local)?;
-    Ok(App { belljar, caller, executor: Some(chosen), store })
+    Ok(App { belljar, caller, executor: Some(chosen), config, store })
 }
 
 /// The executor of a name. `auto` is the best isolating one of this host, never one that does not isolate.
@@ -126,6 +127,7 @@ pub(crate) async fn open_store(global: &Global) -> Result<Store> {
 pub(crate) fn check(config: &Config) -> Vec<String> {
     let executor = config.execution.executor;
     let mut faults = config.draft(executor).check().err().unwrap_or_default();
+    faults.extend(config.mcp.options().err());
     if config.execution.enabled {
         faults.extend(config.missing_interpreters(executor));
     }

@@ -84,6 +84,9 @@ pub(crate) enum Command {
     Pause(Pause),
     /// Let runs start again
     Resume(Pause),
+    /// Serve an agent over the Model Context Protocol, on standard input and output
+    #[command(after_help = MCP_HELP)]
+    Mcp(Mcp),
     /// Tell what this host's sandbox enforces, and how to mend it
     Doctor(Doctor),
     /// Check and show the configuration
@@ -99,6 +102,23 @@ pub(crate) enum Command {
         /// The folder; it must exist
         folder: PathBuf,
     },
+}
+
+/// What stands below the help of `belljar mcp`.
+const MCP_HELP: &str = "\
+An agent host starts this program and speaks to it. Its tools: recall_context, recall_cloud_skill, execute_cloud_skill and \
+save_cloud_skill. An agent cannot approve scripts: what it was refused is shown by `belljar grant list --pending`. At the end \
+of input, and at SIGINT and SIGTERM, runs that are under way are cancelled and recorded.";
+
+/// `belljar mcp`
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Print the entry for a host's list of MCP servers, and end
+    #[arg(long)]
+    pub(crate) print_config: bool,
+    /// Where scripts run; without it as the configuration says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) executor: Option<ExecutorName>,
 }
 
 /// `belljar run`

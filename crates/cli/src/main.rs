@@ -8,6 +8,7 @@ mod config;
 mod crash;
 mod exit;
 mod output;
+mod signals;
 mod state;
 mod telemetry;
 
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Command};
 use crate::exit::Failure;
 
 fn main() -> ExitCode {
@@ -24,7 +25,8 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     telemetry::start(&arguments.global);
-    let json = arguments.global.json;
+    // What speaks a protocol on standard output says nothing else there.
+    let json = arguments.global.json && !matches!(arguments.command, Command::Mcp(_));
     match commands::dispatch(arguments) {
         Ok(code) => code,
         Err(failure) => Failure::from(failure).report(json),

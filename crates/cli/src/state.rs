@@ -33,6 +33,13 @@ pub(crate) fn caller(local: &Local) -> Result<Caller> {
     Ok(Caller::authenticated(tenant, user_name(), local.teams.iter().cloned(), Scope::ALL))
 }
 
+/// The same user as an agent acts for it: never with the right to approve.
+pub(crate) fn agent(local: &Local) -> Result<Caller> {
+    let tenant = TenantId::parse("local").context("the local tenant")?;
+    let scopes = local.mcp_scopes.iter().copied().map(Scope::from);
+    Ok(Caller::authenticated(tenant, user_name(), local.teams.iter().cloned(), scopes))
+}
+
 /// The user's name by uid, from the system's user database and from nothing that the environment says.
 pub(crate) fn user_name() -> String {
     let uid = rustix::process::geteuid().as_raw();

@@ -6,6 +6,7 @@ mod doctor;
 mod exec;
 mod grant;
 mod manual;
+mod mcp;
 mod pause;
 mod run;
 mod skill;
@@ -29,6 +30,7 @@ pub(crate) fn dispatch(arguments: Arguments) -> Result<ExitCode> {
         Command::Audit(command) => wait(audit::run(&global, command)),
         Command::Pause(arguments) => wait(pause::run(&global, arguments.all, true)),
         Command::Resume(arguments) => wait(pause::run(&global, arguments.all, false)),
+        Command::Mcp(arguments) => wait(mcp::run(&global, arguments)),
         Command::Doctor(arguments) => wait(doctor::run(&global, arguments)),
         Command::Config(command) => wait(config::run(&global, command)),
         Command::Completions { shell } => Ok(manual::completions(shell)),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use belljar_core::caller::Scope;
 use belljar_core::options::OptionsDraft;
 use belljar_executor::{Control, Limits, Minimum};
 use schemars::JsonSchema;
@@ -29,6 +30,8 @@ pub(crate) struct Config {
     pub(crate) bubblewrap: Bubblewrap,
     /// The local caller.
     pub(crate) local: Local,
+    /// The Model Context Protocol.
+    pub(crate) mcp: Mcp,
 }
 
 /// Whether and how scripts run.
@@ -153,11 +156,60 @@ pub(crate) struct Bubblewrap {
 }
 
 /// The local caller.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Local {
     /// The teams that the local user is in.
     pub(crate) teams: Vec<String>,
+    /// What an agent may do over `belljar mcp`. No agent can approve scripts, so nothing else can be listed.
+    pub(crate) mcp_scopes: Vec<McpScope>,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Self { teams: Vec::new(), mcp_scopes: vec![McpScope::MemoryRead, McpScope::MemoryWrite] }
+    }
+}
+
+/// A scope that an agent may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) enum McpScope {
+    /// Recall skills and read own executions.
+    #[serde(rename = "memory:read")]
+    MemoryRead,
+    /// Save and execute skills.
+    #[serde(rename = "memory:write")]
+    MemoryWrite,
+}
+
+impl From<McpScope> for Scope {
+    fn from(scope: McpScope) -> Self {
+        match scope {
+            McpScope::MemoryRead => Self::MemoryRead,
+            McpScope::MemoryWrite => Self::MemoryWrite,
+        }
+    }
+}
+
+/// The Model Context Protocol.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Mcp {
+    /// The most bytes of each stream of a run, of a skill's instructions and of a file in one answer, 1024 to 1048576.
+    pub(crate) inline_output_bytes: usize,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self { inline_output_bytes: belljar_mcp::Options::default().inline_output_bytes() }
+    }
+}
+
+impl Mcp {
+    /// The checked options.
+    pub(crate) fn options(&self) -> Result<belljar_mcp::Options, String> {
+        belljar_mcp::Options::new(self.inline_output_bytes).map_err(|error| format!("mcp.inline_output_bytes: {error}"))
+    }
 }
 
 /// The form of a limits class, for the schema: all values are positive.

@@ -1,0 +1,106 @@
+//! The protocol over standard input and output.
+
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio_util::sync::CancellationToken;
+
+use crate::Server;
+
+/// The longest message, bytes: a skill of the largest size, as base64 in a JSON text inside JSON, and room to spare.
+const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// Why serving ended otherwise than by its client or its operator.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The client did not speak the protocol.
+    #[error("the client does not speak the Model Context Protocol: {0}")]
+    Handshake(String),
+    /// The service ended of itself.
+    #[error("the protocol's service ended: {0}")]
+    Service(String),
+}
+
+/// Serves one client until its end of input, or until `stop` is ready. Runs that are under way are cancelled then, and
+/// it returns once each of them is on the record.
+///
+/// # Errors
+/// When the client does not speak the protocol.
+pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+    let (end, closed) = (server.inner.end.clone(), CancellationToken::new());
+    let (input, output) = rmcp::transport::stdio_pipes();
+    let input = EndOfInput { inner: input, end: end.clone() };
+    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
+    let calls = server.inner.calls.clone();
+    let mut served = std::pin::pin!(run(server, transport, closed.clone()));
+    let ended = tokio::select! {
+        ended = &mut served => Some(ended),
+        () = stop => None,
+    };
+    end.cancel();
+    calls.close();
+    if let Some(ended) = ended {
+        calls.wait().await;
+        return ended;
+    }
+    // The client still hears how its runs ended.
+    tokio::select! {
+        () = calls.wait() => closed.cancel(),
+        ended = &mut served => {
+            calls.wait().await;
+            return ended;
+        }
+    }
+    served.await
+}
+
+type Transport =
+    AsyncRwTransport<rmcp::RoleServer, EndOfInput<rmcp::transport::StdioReader>, rmcp::transport::StdioWriter>;
+
+async fn run(server: Server, transport: Transport, closed: CancellationToken) -> Result<(), ServeError> {
+    let running = match server.serve_with_ct(transport, closed).await {
+        Ok(running) => running,
+        // A client that asks nothing, and an operator that stops before it does, end in good order.
+        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(ServerInitializeError::InitializeFailed(error)) => {
+            return Err(ServeError::Handshake(error.message.into_owned()));
+        }
+        // What the client sent may hold what nobody else should read: it is not repeated.
+        Err(ServerInitializeError::TransportError { error, .. }) => return Err(ServeError::Service(error.to_string())),
+        Err(_) => return Err(ServeError::Handshake("its first message is none that opens a session".to_owned())),
+    };
+    match running.waiting().await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(ServeError::Service(error.to_string())),
+    }
+}
+
+/// Tells the end of input at once: the protocol's library would first wait for answers that nobody is going to read.
+#[derive(Debug)]
+struct EndOfInput<R> {
+    inner: R,
+    end: CancellationToken,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for EndOfInput<R> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut this.inner).poll_read(context, buffer);
+        let ended = match &read {
+            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if ended {
+            this.end.cancel();
+        }
+        read
+    }
+}
