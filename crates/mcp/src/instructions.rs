@@ -14,8 +14,8 @@ file.
 `runnable` will run.
 
 A result of the kind `error` has a stable `code`. `SCRIPT_DENIED` with the reason `grant_missing` or `content_changed` needs a \
-person: tell the user which skill and script wait for approval (`belljar grant list --pending`), and do not try again before \
-that. `retryable: true` may be tried again later. A result of the kind `execution` ran: read `status`, `exit_code`, `stdout` and \
+person: tell the user which skill and script wait, and that `belljar grant add --pending ID` approves exactly them (ID is \
+`pending_id` of the details); do not try again before that. `retryable: true` may be tried again later. A result of the kind `execution` ran: read `status`, `exit_code`, `stdout` and \
 `stderr`. Long streams are cut in the answer; the resource link has the whole.
 
 To keep a procedure, `save_cloud_skill` makes a new skill. To change one, pass `expected_revision_id` (its latest revision, as \

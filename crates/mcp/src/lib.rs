@@ -9,7 +9,7 @@ mod instructions;
 mod progress;
 mod resources;
 mod result;
-mod stdio;
+mod serve;
 mod tools;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use belljar_core::caller::Caller;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use stdio::{ServeError, serve_stdio};
+pub use serve::{ServeError, serve, serve_stdio};
 
 /// What an operator may set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -86,15 +86,23 @@ impl Denial {
             "run_id": resolved.run_id,
         });
         let audit = draft(world, &resolved.caller, Action::ScriptDenied, &entity).with_after(&facts);
-        let appended = match pending(world, &resolved, reason) {
+        let pending = pending(world, &resolved, reason);
+        let waits = pending.as_ref().map(|pending| pending.id.clone());
+        let appended = match pending {
             Some(pending) => world.ports.grants.refuse(pending, audit).await,
             None => world.ports.audit.append(audit).await.map(drop),
         };
+        // What could not be kept waits for nobody.
+        let waits = waits.filter(|_| appended.is_ok());
         note_failure(world, appended);
         if let Some(unavailable) = unavailable {
             return unavailable_refusal(&unavailable);
         }
         let refusal = Refusal::denied(reason);
+        let refusal = match waits {
+            Some(id) => refusal.with("pending_id", json!(id)),
+            None => refusal,
+        };
         match reason {
             Reason::ContentChanged if resolved.caller.may(Scope::SkillsGrant) => {
                 match changed_files(world, &resolved).await {

@@ -116,7 +116,8 @@ pub fn apply(base: Option<Base<'_>>, changes: Changes) -> Result<SkillFolder, Ve
         Strictness::Lenient
     };
     match (brings_index, texts) {
-        (_, (None, None)) => {}
+        (true, (None, None)) => {}
+        (false, (None, None)) if base.is_some() => {}
         (true, _) => {
             findings.problem(SKILL_FILE, "is given as a component, so `description` and `instructions` cannot be");
         }

@@ -1,14 +1,14 @@
-//! The protocol over standard input and output.
+//! The protocol over a pair of streams, such as standard input and output.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, ReadBuf};
+use rmcp::{RoleServer, ServiceExt};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
@@ -27,14 +27,26 @@ pub enum ServeError {
     Service(String),
 }
 
+/// Serves the client on standard input and output.
+///
+/// # Errors
+/// Those of [`serve`].
+pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+    let (input, output) = rmcp::transport::stdio_pipes();
+    serve(server, input, output, stop).await
+}
+
 /// Serves one client until its end of input, or until `stop` is ready. Runs that are under way are cancelled then, and
 /// it returns once each of them is on the record.
 ///
 /// # Errors
 /// When the client does not speak the protocol.
-pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+pub async fn serve<R, W>(server: Server, input: R, output: W, stop: impl Future<Output = ()>) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let (end, closed) = (server.inner.end.clone(), CancellationToken::new());
-    let (input, output) = rmcp::transport::stdio_pipes();
     let input = EndOfInput { inner: input, end: end.clone() };
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
     let calls = server.inner.calls.clone();
@@ -60,10 +72,15 @@ pub async fn serve_stdio(server: Server, stop: impl Future<Output = ()>) -> Resu
     served.await
 }
 
-type Transport =
-    AsyncRwTransport<rmcp::RoleServer, EndOfInput<rmcp::transport::StdioReader>, rmcp::transport::StdioWriter>;
-
-async fn run(server: Server, transport: Transport, closed: CancellationToken) -> Result<(), ServeError> {
+async fn run<R, W>(
+    server: Server,
+    transport: AsyncRwTransport<RoleServer, EndOfInput<R>, W>,
+    closed: CancellationToken,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let running = match server.serve_with_ct(transport, closed).await {
         Ok(running) => running,
         // A client that asks nothing, and an operator that stops before it does, end in good order.
