@@ -13,6 +13,7 @@ mod faults;
 mod file_skills;
 mod lifecycle;
 mod local;
+mod mcp;
 mod package;
 mod pending;
 mod run;

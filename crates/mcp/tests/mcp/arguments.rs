@@ -72,7 +72,7 @@ async fn what_no_tool_takes_is_refused_by_its_name() {
     let error = client.error("recall_cloud_skill", json!({ (long): 1, "query": "x" })).await;
     assert!(error.to_string().len() < 1000, "{error}");
     let answer = client.request("tools/call", json!({ "name": "recall_context", "arguments": [1] })).await;
-    let result = client.checked("recall_context", answer);
+    let result = client.checked("recall_context", &answer);
     assert_eq!(result["structuredContent"]["error"]["details"]["argument"], "arguments");
 }
 

@@ -71,7 +71,7 @@ async fn an_operator_who_stops_the_server_lets_it_tell_how_runs_ended() {
     let id = waiting(&world, &mut client, json!({})).await;
     client.stop();
     let answer = client.answer(id).await;
-    let result = client.checked("execute_cloud_skill", answer);
+    let result = client.checked("execute_cloud_skill", &answer);
     let data = &result["structuredContent"]["data"];
     assert_eq!(
         (&result["isError"], &data["status"], &data["error_kind"]),

@@ -121,10 +121,10 @@ impl Client {
     /// Calls a tool; its result is as its schema says, and says the same twice.
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments })).await;
-        self.checked(tool, answer)
+        self.checked(tool, &answer)
     }
 
-    pub(crate) fn checked(&self, tool: &str, answer: Value) -> Value {
+    pub(crate) fn checked(&self, tool: &str, answer: &Value) -> Value {
         let result = answer["result"].clone();
         assert!(result.is_object(), "{answer}");
         let envelope = &result["structuredContent"];

@@ -97,7 +97,7 @@ async fn faults(reached: &mut BTreeSet<String>) {
     assert_eq!(code(&mut client, "execute_cloud_skill", execute("quick")).await, "CAPACITY_EXCEEDED");
     client.end_input().await;
     let ended = client.answer(waiting).await;
-    let ended = client.checked("execute_cloud_skill", ended);
+    let ended = client.checked("execute_cloud_skill", &ended);
     assert_eq!(ended["structuredContent"]["data"]["error_kind"], "CANCELLED");
     world.assert_trail_is_whole().await;
 

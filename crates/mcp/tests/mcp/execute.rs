@@ -60,7 +60,7 @@ async fn a_run_names_what_ran_and_proves_that_it_is_on_the_record() {
             json!({ "name": "execute_cloud_skill", "arguments": call, "_meta": { "belljar/run-id": "run-7" } }),
         )
         .await;
-    let result = client.checked("execute_cloud_skill", answer);
+    let result = client.checked("execute_cloud_skill", &answer);
     let data = &result["structuredContent"]["data"];
     assert_eq!((&data["skill_id"], &data["revision_id"]), (&saved["skill_id"], &saved["revision_id"]));
     assert_eq!((&data["run_id"], &data["replayed"], &data["recorded"]), (&json!("run-7"), &json!(false), &json!(true)));

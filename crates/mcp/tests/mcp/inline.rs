@@ -17,7 +17,7 @@ async fn exactly_the_limit_is_whole_and_a_byte_more_is_cut_between_characters() 
         ("exactly", format!("repeat {LEAST} x"), None),
         ("above", format!("repeat {} x", LEAST + 1), Some(LEAST)),
         // 1024 is not a multiple of three: the last character does not fit.
-        ("wide", format!("repeat {} €", LEAST), Some(LEAST - 1)),
+        ("wide", format!("repeat {LEAST} €"), Some(LEAST - 1)),
     ] {
         world.approved(&mut client, name, &script).await;
         let result = client.call("execute_cloud_skill", json!({ "slug": name, "script_path": "scripts/a.sh" })).await;
