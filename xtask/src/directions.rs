@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::process::{cargo, say, text};
 
 /// Every package of the workspace and what it may link. Tests may use more.
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("belljar-executor", &[]),
     ("belljar-contract", &["belljar-executor"]),
     ("belljar-core", &["belljar-executor"]),
@@ -19,6 +19,7 @@ const ALLOWED: [(&str, &[&str]); 13] = [
     ("belljar-mcp", &["belljar-core", "belljar-executor"]),
     ("belljar", &["belljar-core", "belljar-executor", "belljar-executors", "belljar-mcp", "belljar-store"]),
     ("belljar-attacks", &[]),
+    ("belljar-clients", &[]),
     ("belljar-example-runner-client", &["belljar-executor"]),
     ("belljar-example-embed", &["belljar-core", "belljar-executor", "belljar-store"]),
     ("xtask", &[]),

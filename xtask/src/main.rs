@@ -1,5 +1,6 @@
 //! The project's tasks, the same for people and for CI.
 
+mod bench;
 mod demo;
 mod directions;
 mod process;
@@ -15,6 +16,7 @@ usage: cargo xtask TASK
   demo         build, then add, approve and run an example skill in the sandbox, and read the record
   test         all checks and tests, as root and as an ordinary user; what CI runs
   soak         random kills and a thousand runs; prints a summary
+  bench        measure this machine in the release profile; prints a table
   directions   check that the crates depend on each other in the allowed directions only
   setup        install the system packages that the above need
 ";
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let done = match task.as_str() {
         "demo" => demo::run(),
         "test" => test::run_task(),
+        "bench" => bench::run_task(),
         "soak" => soak::run_task(),
         "directions" => directions::run(),
         "setup" => setup::run_task(),

@@ -32,10 +32,15 @@ pub(crate) fn root() -> PathBuf {
 
 /// The program that `cargo build` made, wherever this cargo builds.
 pub(crate) fn belljar() -> Result<PathBuf> {
+    belljar_of("debug")
+}
+
+/// The program of a profile's folder.
+pub(crate) fn belljar_of(profile: &str) -> Result<PathBuf> {
     let metadata = text(cargo().args(["metadata", "--format-version", "1", "--no-deps", "--locked"]))?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata).context("cargo's metadata cannot be read")?;
     let target = metadata["target_directory"].as_str().context("cargo names no target folder")?;
-    Ok(Path::new(target).join("debug/belljar"))
+    Ok(Path::new(target).join(profile).join("belljar"))
 }
 
 /// Runs a program whose output goes through, and wants it to succeed.

@@ -3,6 +3,7 @@
 //! At most 64 KiB, a small budget of nodes, no aliases, no duplicate keys. The file itself is never changed: what
 //! is repaired, and reported, is the index entry made from it.
 
+mod notation;
 mod repaired;
 
 use std::collections::BTreeMap;
@@ -80,9 +81,17 @@ pub(super) fn head(index: &[u8]) -> &[u8] {
 }
 
 pub(super) fn read(bytes: &[u8], strictness: Strictness, findings: &mut Findings) -> Option<FrontMatter> {
-    let parsed = block_of(bytes, findings).and_then(|block| Ok((block, parse(block)?)));
+    let parsed = block_of(bytes, strictness, findings).and_then(|block| Ok((block, parse(block)?)));
     match parsed {
-        Ok((block, entries)) => Entries { block, entries, strictness, findings }.into_front_matter(),
+        Ok((block, entries)) => {
+            if strictness == Strictness::Strict {
+                for (line, what) in notation::beyond_the_format(block) {
+                    // The block starts below the opening line.
+                    findings.problem(SKILL_FILE, format!("line {}: front matter {what}", line + 1));
+                }
+            }
+            Entries { block, entries, strictness, findings }.into_front_matter()
+        }
         Err(message) => {
             findings.problem(SKILL_FILE, message);
             None
@@ -91,14 +100,18 @@ pub(super) fn read(bytes: &[u8], strictness: Strictness, findings: &mut Findings
 }
 
 /// The text between the two `---` lines.
-fn block_of<'a>(bytes: &'a [u8], findings: &mut Findings) -> Result<&'a str, String> {
+fn block_of<'a>(bytes: &'a [u8], strictness: Strictness, findings: &mut Findings) -> Result<&'a str, String> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
         format!("line {line}: is not UTF-8 text")
     })?;
     let after_mark = text.strip_prefix('\u{feff}');
-    if after_mark.is_some() {
-        findings.note(SKILL_FILE, NoteKind::Warning, "starts with a byte-order mark; it was kept");
+    match strictness {
+        _ if after_mark.is_none() => {}
+        Strictness::Strict => findings.problem(SKILL_FILE, "starts with a byte-order mark"),
+        Strictness::Lenient => {
+            findings.note(SKILL_FILE, NoteKind::Warning, "starts with a byte-order mark; it was kept");
+        }
     }
     let text = after_mark.unwrap_or(text);
     let mut lines = text.split_inclusive('\n');

@@ -44,9 +44,10 @@ impl FrontMatter {
     }
 }
 
-/// A string of JSON is one of YAML.
+/// A string of JSON is one of YAML. Some readers end the front matter at the first `---`, wherever it stands.
 fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    let quoted = serde_json::Value::from(text).to_string();
+    if quoted.contains("---") { quoted.replace("--", "-\\x2D") } else { quoted }
 }
 
 fn line(text: &mut String, line: std::fmt::Arguments<'_>) {

@@ -48,7 +48,7 @@ fn unknown_keys_move_to_the_metadata_or_are_refused() {
     assert_eq!(notes.len(), 4, "{notes:?}");
     assert!(notes.contains(&"line 4: `version` is no top-level key of the format; it was moved to `metadata`".into()));
     let problems = strict(&text).unwrap_err();
-    assert_eq!(problems.lines().count(), 4, "{problems}");
+    assert_eq!(problems.lines().count(), 5, "{problems}");
     assert!(problems.contains("line 5: `author` is no top-level key"), "{problems}");
 }
 
@@ -61,7 +61,7 @@ fn what_is_not_a_text_is_taken_as_it_is_written() {
     assert_eq!(front_matter.metadata["on"], "true");
     assert_eq!(front_matter.metadata["nested"], r#"{"a":1}"#);
     assert_eq!(notes.len(), 4, "{notes:?}");
-    assert_eq!(strict(&text).unwrap_err().lines().count(), 4);
+    assert_eq!(strict(&text).unwrap_err().lines().count(), 5);
     let (front_matter, notes) = lenient(&with("allowed-tools: [Read, Grep]\n")).unwrap();
     assert_eq!(front_matter.allowed_tools.as_deref(), Some("Read Grep"));
     assert_eq!(notes.len(), 1);
@@ -82,10 +82,11 @@ fn long_texts_are_cut_in_the_index_or_refused() {
 #[test]
 fn byte_order_mark_and_windows_line_ends_are_tolerated() {
     let text = format!("\u{feff}{}", with("license: |\n  MIT\n").replace('\n', "\r\n"));
-    let (front_matter, notes) = strict(&text).unwrap();
+    let (front_matter, notes) = lenient(&text).unwrap();
     assert_eq!(front_matter.name.as_str(), "a");
     assert_eq!(front_matter.license.as_deref().map(str::trim), Some("MIT"));
     assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(strict(text.trim_start_matches('\u{feff}')).is_ok());
 }
 
 #[test]
@@ -162,5 +163,37 @@ fn a_repaired_index_is_strict_says_the_same_and_keeps_the_text_below() {
         assert!(notes.iter().all(|note| note.kind == NoteKind::Warning), "{notes:?}");
         let below = index.splitn(3, "---").nth(2).unwrap().trim_start_matches(['\r', '\n']);
         assert!(repaired.ends_with(below.as_bytes()), "{}", String::from_utf8_lossy(&repaired));
+    }
+}
+
+#[test]
+fn notation_that_other_readers_refuse_is_refused_strictly_and_read_leniently() {
+    for (block, line, what) in [
+        ("name: a\ndescription: b\nmetadata: {c: d}\n", 4, "braces or brackets"),
+        ("{name: a, description: b}\n", 2, "braces or brackets"),
+        ("name: a\ndescription: &x b\n", 3, "anchor"),
+        ("name: a\ndescription: !!str b\n", 3, "tag"),
+        ("\u{feff}name: a\ndescription: b\n", 2, "byte-order mark"),
+    ] {
+        let text = format!("---\n{block}---\n# A\n");
+        let problems = strict(&text).unwrap_err();
+        assert!(problems.contains(&format!("line {line}: ")) && problems.contains(what), "{block}: {problems}");
+        let (read, _) = lenient(&text).unwrap();
+        assert_eq!((read.name.as_str(), read.description.as_str()), ("a", "b"), "{block}");
+        // What was repaired is strict.
+        assert_eq!(strict(&read.to_yaml()).unwrap().0, read);
+    }
+    let marked = format!("\u{feff}{}", with(""));
+    assert!(strict(&marked).unwrap_err().contains("byte-order mark"));
+    assert_eq!(lenient(&marked).unwrap().1.len(), 1);
+}
+
+#[test]
+fn no_text_of_a_repaired_entry_can_be_taken_for_its_end() {
+    for text in ["a --- b", "---", "a\n---\nb", "-----", "\\---"] {
+        let entry = FrontMatter::new(SkillName::parse("a").unwrap(), format!("x{text}y"));
+        let written = entry.to_yaml();
+        assert_eq!(written.matches("---").count(), 2, "{written}");
+        assert_eq!(strict(&written).unwrap().0, entry);
     }
 }
