@@ -5,8 +5,17 @@ use anyhow::{Result, bail};
 use crate::process::{command, is_installed, is_root, run, say};
 
 /// Program and the Debian package that brings it.
-const NEEDED: [(&str, &str); 4] =
-    [("bwrap", "bubblewrap"), ("python3", "python3"), ("cc", "gcc libc6-dev"), ("setpriv", "util-linux")];
+const NEEDED: [(&str, &str); 6] = [
+    ("bwrap", "bubblewrap"),
+    ("python3", "python3"),
+    (VENV, "python3-venv"),
+    ("npm", "npm"),
+    ("cc", "gcc libc6-dev"),
+    ("setpriv", "util-linux"),
+];
+
+/// The module with which Python makes an environment for other people's programs.
+const VENV: &str = "python3 -m venv";
 
 /// Installs what is missing, by `sudo` when this is not root.
 pub(crate) fn run_if_missing() -> Result<()> {
@@ -42,6 +51,9 @@ fn is_present(program: &str) -> bool {
     match program {
         "python3" => {
             ["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| std::path::Path::new(path).exists())
+        }
+        VENV => {
+            command("python3").args(["-c", "import venv, ensurepip"]).output().is_ok_and(|told| told.status.success())
         }
         _ => is_installed(program),
     }
