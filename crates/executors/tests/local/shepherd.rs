@@ -65,9 +65,8 @@ async fn stopping_it_does_not_hold_up_the_time_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn stopping_it_with_the_first_step_does_not_lose_the_begin() {
     for _ in 0..6 {
-        let runs: Vec<_> = (0..8)
-            .map(|_| tokio::spawn(bash("kill -STOP $PPID; echo begun; sleep 900").timeout(500).run()))
-            .collect();
+        let runs: Vec<_> =
+            (0..8).map(|_| tokio::spawn(bash("kill -STOP $PPID; echo begun; sleep 900").timeout(500).run())).collect();
         for run in runs {
             let outcome = run.await.unwrap();
             assert_eq!(outcome.ending(), Ending::TimedOut);

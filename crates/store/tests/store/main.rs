@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod audit;
+mod contract;
 mod crashes;
 mod executions;
 mod faults;
