@@ -3,15 +3,29 @@
 //!
 //! Describe the store as a [`Subject`] and let the macro make one test of each clause:
 //!
-//! ```ignore
-//! struct Postgres { /* a database of its own */ }
+//! ```no_run
+//! # use async_trait::async_trait;
+//! # use belljar_core::ports::Ports;
+//! # use belljar_store_contract::Subject;
+//! # fn fresh_database() -> String { unreachable!() }
+//! # async fn connect(_: &str) -> Ports { unreachable!() }
+//! struct Database(String);
 //!
-//! #[async_trait]
-//! impl Subject for Postgres {
-//!     async fn open(&self) -> Ports { /* a fresh connection */ }
+//! impl Database {
+//!     fn empty() -> Self {
+//!         Self(fresh_database())
+//!     }
 //! }
 //!
-//! belljar_store_contract::store_contract!(Postgres::new);
+//! #[async_trait]
+//! impl Subject for Database {
+//!     async fn open(&self) -> Ports {
+//!         connect(&self.0).await
+//!     }
+//! }
+//!
+//! belljar_store_contract::store_contract!(Database::empty);
+//! # fn main() {}
 //! ```
 //!
 //! Every clause gets a subject of its own, whose database is empty. A handle stands for a process: two

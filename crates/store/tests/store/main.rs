@@ -5,14 +5,11 @@
 mod audit;
 mod contract;
 mod crashes;
-mod executions;
 mod faults;
-mod grants;
 mod lifecycle;
 mod mounts;
 mod neighbours;
 mod open;
 mod owners;
-mod pauses;
 mod skills;
 mod world;
