@@ -11,5 +11,6 @@ mod mounts;
 mod neighbours;
 mod open;
 mod owners;
+mod races;
 mod skills;
 mod world;
