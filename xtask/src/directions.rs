@@ -8,10 +8,11 @@ use serde_json::Value;
 use crate::process::{cargo, say, text};
 
 /// Every package of the workspace and what it may link. Tests may use more.
-const ALLOWED: [(&str, &[&str]); 14] = [
+const ALLOWED: [(&str, &[&str]); 15] = [
     ("belljar-executor", &[]),
     ("belljar-contract", &["belljar-executor"]),
     ("belljar-core", &["belljar-executor"]),
+    ("belljar-store-contract", &["belljar-core", "belljar-executor"]),
     ("belljar-store", &["belljar-core", "belljar-executor"]),
     ("belljar-init", &[]),
     ("belljar-sandbox", &["belljar-executor", "belljar-init"]),

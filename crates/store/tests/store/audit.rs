@@ -3,30 +3,7 @@ use belljar_core::ports::{Audit, StoreError};
 use serde_json::json;
 use sqlx::Connection;
 
-use crate::world::{assert_valid, draft, draft_of, folder, open, other_tenant, tenant, trail};
-
-#[tokio::test]
-async fn each_tenant_has_a_chain_of_its_own() {
-    let folder = folder();
-    let store = open(folder.path()).await;
-    assert_eq!(store.head(&tenant()).await.unwrap(), Head::GENESIS);
-    let mut receipts = Vec::new();
-    for _ in 0..3 {
-        receipts.push(store.append(draft(Action::AccessDenied)).await.unwrap());
-    }
-    let facts = json!({"text": "a\u{0}b"});
-    let elsewhere = store.append(draft_of(&other_tenant(), Action::ScriptDenied, &facts)).await.unwrap();
-    assert_eq!(receipts.iter().map(|receipt| receipt.sequence).collect::<Vec<_>>(), [1, 2, 3]);
-    assert_eq!(elsewhere.sequence, 1);
-    assert_eq!(store.tenants().await.unwrap(), [tenant(), other_tenant()]);
-    assert_eq!(assert_valid(&store, &tenant()).await, 3);
-    assert_eq!(trail(&store, &other_tenant()).await[0].facts(), facts);
-    let head = store.head(&tenant()).await.unwrap();
-    assert_eq!((head.sequence, head.hash.lower_hex()), (3, receipts[2].hash.clone()));
-    let page = store.page(&tenant(), 1, 1).await.unwrap();
-    assert_eq!(page.iter().map(|entry| entry.sequence).collect::<Vec<_>>(), [2]);
-    assert_eq!(page[0].id, receipts[1].audit_id);
-}
+use crate::world::{assert_valid, draft, draft_of, folder, open, other_tenant, tenant};
 
 #[tokio::test]
 async fn the_heads_are_copied_after_each_commit_and_never_go_back() {
@@ -87,16 +64,6 @@ async fn the_table_refuses_whatever_is_not_the_next_entry() {
         assert!(outcome.is_err(), "{sql}");
     }
     assert_eq!(assert_valid(&store, &tenant()).await, 2);
-}
-
-#[tokio::test]
-async fn one_id_makes_one_entry() {
-    let folder = folder();
-    let store = open(folder.path()).await;
-    let entry = draft(Action::AccessDenied);
-    store.append(entry.clone()).await.unwrap();
-    assert!(store.append(entry).await.is_err());
-    assert_eq!(assert_valid(&store, &tenant()).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,16 +3,15 @@
 #![cfg(test)]
 
 mod audit;
+mod contract;
 mod crashes;
-mod executions;
 mod faults;
-mod grants;
 mod lifecycle;
 mod mounts;
 mod neighbours;
 mod open;
 mod owners;
-mod pauses;
+mod races;
 mod search;
 mod skills;
 mod world;

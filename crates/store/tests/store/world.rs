@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use belljar_core::audit::{Action, AuditDraft, AuditEntry, Verification, Verifier};
 use belljar_core::execution::{ExecutionRecord, Status};
-use belljar_core::grant::{Grant, GrantTarget};
 use belljar_core::ids::{AuditId, GrantId, OwnerId, RevisionId, SkillId};
 use belljar_core::ports::Audit;
 use belljar_core::time::Timestamp;
@@ -89,20 +88,6 @@ pub(crate) async fn assert_valid(store: &Store, tenant: &TenantId) -> u64 {
 
 pub(crate) fn path(text: &str) -> LogicalPath {
     LogicalPath::parse(text).unwrap()
-}
-
-pub(crate) fn grant(target: GrantTarget, pin: Option<&str>) -> Grant {
-    Grant {
-        id: GrantId::new(&fresh("grant")),
-        tenant: tenant(),
-        skill_id: SkillId::new("skill"),
-        target,
-        pin: pin.map(|text| Digest::of(text.as_bytes())),
-        granted_by: "ada".to_owned(),
-        granted_at: at(10),
-        expires_at: None,
-        revoked_at: None,
-    }
 }
 
 pub(crate) fn record(store: &Store) -> ExecutionRecord {
