@@ -278,10 +278,14 @@ pub(crate) enum Grant {
         #[arg(required_unless_present = "pending")]
         script: Option<String>,
         /// The pin you saw; `belljar skill show` prints it
-        #[arg(long, value_name = "PIN", required_unless_present = "pending")]
+        #[arg(long, value_name = "PIN", required_unless_present_any = ["pending", "from"])]
         pin: Option<String>,
+        /// Show what changed since this pin, which you approved or looked at before, and ask; without a terminal or --pin
+        /// nothing is granted, and the exit code is 125
+        #[arg(long, value_name = "PIN")]
+        from: Option<String>,
         /// Approve what was refused, by its id in `belljar grant list --pending`
-        #[arg(long, value_name = "ID", conflicts_with_all = ["skill", "script", "pin", "revision"])]
+        #[arg(long, value_name = "ID", conflicts_with_all = ["skill", "script", "pin", "from", "revision"])]
         pending: Option<String>,
         /// The revision that has this pin [default: the published, else the latest]
         #[arg(long, value_name = "ID")]

@@ -62,6 +62,12 @@ pub(crate) fn safe_lines(text: &str) -> String {
     text.trim_end().split('\n').map(safe).collect::<Vec<_>>().join("\n")
 }
 
+/// A word for a POSIX shell.
+pub(crate) fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
 /// A size with the unit a person would choose.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];

@@ -2,6 +2,7 @@
 
 mod audit;
 mod config;
+mod differences;
 mod doctor;
 mod exec;
 mod grant;

@@ -7,6 +7,7 @@
 
 mod audit;
 mod bad_input;
+mod changed;
 mod config;
 mod crash;
 mod faults;

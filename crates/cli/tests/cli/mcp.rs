@@ -44,7 +44,7 @@ impl Host {
     }
 
     /// The envelope of a tool's answer.
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         answer["result"]["structuredContent"].clone()
     }
@@ -81,12 +81,12 @@ fn approve(place: &Place) {
 fn an_agent_saves_is_refused_a_person_approves_and_it_runs_in_the_sandbox() {
     let place = Place::new();
     let mut host = Host::start(&mut place.command(&["mcp"]));
-    assert_eq!(host.call("save_cloud_skill", saving("demo", "cat"))["kind"], "skill");
-    let refused = host.call("execute_cloud_skill", call("demo"));
+    assert_eq!(host.call("save_cloud_skill", &saving("demo", "cat"))["kind"], "skill");
+    let refused = host.call("execute_cloud_skill", &call("demo"));
     assert_eq!(refused["error"]["details"]["reason"], "grant_missing");
     let id = refused["error"]["details"]["pending_id"].as_str().unwrap().to_owned();
     assert_eq!(place.belljar(&["grant", "add", "--pending", &id]).code, Some(0));
-    let ran = host.call("execute_cloud_skill", call("demo"));
+    let ran = host.call("execute_cloud_skill", &call("demo"));
     let data = &ran["data"];
     assert_eq!((&data["status"], &data["executor"]), (&json!("success"), &json!("bubblewrap")), "{ran}");
     assert_eq!(data["stdout"], r#"{"token":"hush-hush","a":1}"#);
@@ -101,11 +101,11 @@ fn an_agent_saves_is_refused_a_person_approves_and_it_runs_in_the_sandbox() {
 fn an_agent_can_neither_approve_nor_read_what_approves() {
     let place = Place::new();
     let mut host = Host::start(&mut place.command(&["mcp"]));
-    host.call("save_cloud_skill", saving("demo", "echo"));
-    let refused = host.call("execute_cloud_skill", call("demo"));
+    host.call("save_cloud_skill", &saving("demo", "echo"));
+    let refused = host.call("execute_cloud_skill", &call("demo"));
     let waiting = place.belljar(&["grant", "list", "--pending", "--json"]).json();
     let pin = waiting["data"][0]["pin"].as_str().unwrap();
-    let recalled = host.call("recall_cloud_skill", json!({ "slug": "demo" }));
+    let recalled = host.call("recall_cloud_skill", &json!({ "slug": "demo" }));
     assert!(!refused.to_string().contains(pin) && !recalled.to_string().contains(pin));
     // What would let it is no configuration.
     for scope in ["skills:grant", "platform:admin", "everything"] {
@@ -131,13 +131,13 @@ fn the_scopes_and_the_inline_limit_of_the_configuration_hold() {
     };
     let mut host = Host::start(&mut configured("inline_output_bytes = 16384", "inline_output_bytes = 1024"));
     let arguments = json!({ "slug": "demo", "script_path": "scripts/a.sh" });
-    let data = host.call("execute_cloud_skill", arguments)["data"].clone();
+    let data = host.call("execute_cloud_skill", &arguments)["data"].clone();
     assert_eq!((&data["stdout_inline_bytes"], data["stdout"].as_str().unwrap().len()), (&json!(1024), 1024));
     host.end();
     let mut reader = configured("[\"memory:read\", \"memory:write\"]", "[\"memory:read\"]");
     let mut host = Host::start(&mut reader);
-    assert_eq!(host.call("recall_cloud_skill", json!({ "slug": "demo" }))["kind"], "skill");
-    assert_eq!(host.call("save_cloud_skill", saving("other", "echo"))["error"]["code"], "ACCESS_DENIED");
+    assert_eq!(host.call("recall_cloud_skill", &json!({ "slug": "demo" }))["kind"], "skill");
+    assert_eq!(host.call("save_cloud_skill", &saving("other", "echo"))["error"]["code"], "ACCESS_DENIED");
     host.end();
     let told =
         crate::support::told(configured("inline_output_bytes = 16384", "inline_output_bytes = 1").stdin(Stdio::null()));
@@ -150,8 +150,8 @@ fn the_scopes_and_the_inline_limit_of_the_configuration_hold() {
 /// Starts a script that would sleep for a minute.
 fn sleeping(place: &Place) -> Host {
     let mut host = Host::start(&mut place.command(&["mcp"]));
-    host.call("save_cloud_skill", saving("demo", "sleep 61.5"));
-    host.call("execute_cloud_skill", call("demo"));
+    host.call("save_cloud_skill", &saving("demo", "sleep 61.5"));
+    host.call("execute_cloud_skill", &call("demo"));
     approve(place);
     host.send("tools/call", json!({ "name": "execute_cloud_skill", "arguments": call("demo") }));
     eventually("the run is on the record", || place.actions().iter().any(|action| action == "script.run"));
@@ -204,7 +204,7 @@ fn a_program_that_is_killed_leaves_its_run_to_the_next_as_lost() {
     host.child.kill().unwrap();
     host.child.wait().unwrap();
     let mut host = Host::start(&mut place.command(&["mcp"]));
-    let context = host.call("recall_context", json!({ "query": "demo" }));
+    let context = host.call("recall_context", &json!({ "query": "demo" }));
     assert_eq!(context["data"]["skills"][0]["executions"][0]["status"], "lost", "{context}");
     host.end();
     place.assert_trail_is_whole();
@@ -215,10 +215,10 @@ fn the_log_tells_nothing_that_a_message_holds_however_much_it_is_asked() {
     let place = Place::new();
     let mut command = place.command(&["mcp"]);
     let mut host = Host::start(command.env("BELLJAR_LOG", "trace,rmcp=trace"));
-    host.call("save_cloud_skill", saving("demo", "cat"));
-    host.call("execute_cloud_skill", call("demo"));
+    host.call("save_cloud_skill", &saving("demo", "cat"));
+    host.call("execute_cloud_skill", &call("demo"));
     approve(&place);
-    assert!(host.call("execute_cloud_skill", call("demo")).to_string().contains("hush-hush"));
+    assert!(host.call("execute_cloud_skill", &call("demo")).to_string().contains("hush-hush"));
     let (code, rest, log) = host.end();
     assert_eq!((code, rest), (Some(0), String::new()));
     assert!(!log.contains("hush-hush"), "{log}");
@@ -238,7 +238,7 @@ fn the_printed_configuration_starts_the_very_server_it_was_printed_for() {
     let words: Vec<_> = server["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let mut started = program(server["command"].as_str().unwrap());
     let mut host = Host::start(started.args(&words).current_dir("/"));
-    assert_eq!(host.call("save_cloud_skill", saving("demo", "cat"))["kind"], "skill");
+    assert_eq!(host.call("save_cloud_skill", &saving("demo", "cat"))["kind"], "skill");
     host.end();
     assert!(place.path("relative state/belljar.db").exists());
     // Without names it says nothing of places, and takes those that the host's user has.
@@ -255,11 +255,11 @@ fn without_a_sandbox_skills_can_be_saved_and_recalled_and_nothing_runs() {
     let broken = format!("{}\n", base.replace("[bubblewrap]", "[bubblewrap]\nprogram = \"/usr/bin/false\""));
     std::fs::write(&file, broken).unwrap();
     let mut host = Host::start(&mut place.command(&["--config", text(&file), "mcp"]));
-    assert_eq!(host.call("save_cloud_skill", saving("demo", "cat"))["kind"], "skill");
-    assert_eq!(host.call("recall_cloud_skill", json!({ "slug": "demo" }))["kind"], "skill");
-    host.call("execute_cloud_skill", call("demo"));
+    assert_eq!(host.call("save_cloud_skill", &saving("demo", "cat"))["kind"], "skill");
+    assert_eq!(host.call("recall_cloud_skill", &json!({ "slug": "demo" }))["kind"], "skill");
+    host.call("execute_cloud_skill", &call("demo"));
     approve(&place);
-    let refused = host.call("execute_cloud_skill", call("demo"));
+    let refused = host.call("execute_cloud_skill", &call("demo"));
     assert_eq!(refused["error"]["code"], "SANDBOX_UNAVAILABLE", "{refused}");
     host.end();
     assert!(!place.actions().contains(&"script.run".to_owned()));

@@ -25,7 +25,7 @@ sys.stdout.buffer.write(shown)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 "#;
 
-fn at_a_terminal(place: &Place, answers: &str, arguments: &[&str]) -> crate::support::Told {
+pub(crate) fn at_a_terminal(place: &Place, answers: &str, arguments: &[&str]) -> crate::support::Told {
     let mut command = program("python3");
     command.args(["-c", AT_A_TERMINAL, answers, text(&binary())]).args(arguments);
     crate::support::told(command.env("BELLJAR_STATE", place.state()).env("HOME", place.path("home")))

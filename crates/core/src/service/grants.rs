@@ -228,7 +228,7 @@ impl Belljar {
     }
 }
 
-fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal> {
+pub(super) fn target_of(pins: &Pins, target: &str) -> Result<(GrantTarget, Digest), Refusal> {
     if target == "*" {
         return Ok((GrantTarget::AllScripts, pins.all));
     }

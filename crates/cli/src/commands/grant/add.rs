@@ -15,7 +15,7 @@ use belljar_executor::{Digest, SkillName};
 use belljar_store::SystemClock;
 use serde_json::json;
 
-use super::describe;
+use super::{describe, from};
 use crate::app::App;
 use crate::arguments::Global;
 use crate::output;
@@ -33,6 +33,8 @@ pub(super) struct Wanted {
 pub(super) enum What {
     /// A script, or `*`, of a skill at the pin that was seen.
     Script { skill: String, script: String, pin: String, revision: Option<String> },
+    /// The same, after what changed since an earlier pin was shown.
+    Changed { skill: String, script: String, from: String, pin: Option<String>, revision: Option<String> },
     /// What waits under this id.
     Pending(String),
 }
@@ -43,13 +45,22 @@ pub(super) async fn run(global: &Global, app: &App, wanted: Wanted) -> Result<Ex
     let expires_at = expires.as_deref().map(expiry).transpose()?;
     let (grant, shown) = match what {
         What::Script { skill, script, pin, revision } => {
-            let slug = SkillName::parse(&skill).map_err(|error| Refusal::invalid_argument("skill", error))?;
-            let pin = Digest::parse(&pin)
-                .ok_or_else(|| Refusal::invalid_argument("--pin", "expected 64 hexadecimal digits"))?;
-            let request = GrantRequest::new(SkillSelector::Slug(slug), &script, pin);
+            let request = GrantRequest::new(SkillSelector::Slug(name(&skill)?), &script, digest("--pin", &pin)?);
             let revision = revision.as_deref().map(RevisionId::new);
             let request = GrantRequest { revision, expires_at, replace, ..request };
             (app.belljar.grant(&app.caller, request).await?, skill)
+        }
+        What::Changed { skill, script, from, pin, revision } => {
+            let wanted = from::Wanted {
+                slug: name(&skill)?,
+                script,
+                from: digest("--from", &from)?,
+                pin: pin.map(|pin| digest("--pin", &pin)).transpose()?,
+                revision: revision.as_deref().map(RevisionId::new),
+                expires_at,
+                replace,
+            };
+            return from::run(global, app, wanted).await;
         }
         What::Pending(id) => {
             let id = PendingId::new(&id);
@@ -62,6 +73,14 @@ pub(super) async fn run(global: &Global, app: &App, wanted: Wanted) -> Result<Ex
         output::line(&format!("granted {}", describe(&grant, &shown)));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn name(skill: &str) -> Result<SkillName, Refusal> {
+    SkillName::parse(skill).map_err(|error| Refusal::invalid_argument("skill", error))
+}
+
+fn digest(option: &str, text: &str) -> Result<Digest, Refusal> {
+    Digest::parse(text).ok_or_else(|| Refusal::invalid_argument(option, "expected 64 hexadecimal digits"))
 }
 
 /// A point in time, or a duration from now: a whole number with `s`, `m`, `h` or `d`.

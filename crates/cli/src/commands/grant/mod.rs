@@ -1,6 +1,7 @@
 //! `belljar grant`.
 
 mod add;
+mod from;
 mod list;
 mod pending;
 mod revoke;
@@ -18,10 +19,15 @@ use crate::output;
 /// Runs one of its commands.
 pub(super) async fn run(global: &Global, command: Grant) -> Result<ExitCode> {
     match command {
-        Grant::Add { skill, script, pin, pending, revision, expires, replace } => {
-            let what = match (pending, skill, script, pin) {
+        Grant::Add { skill, script, pin, from, pending, revision, expires, replace } => {
+            let what = match (pending, skill, script, from, pin) {
                 (Some(id), ..) => add::What::Pending(id),
-                (None, Some(skill), Some(script), Some(pin)) => add::What::Script { skill, script, pin, revision },
+                (None, Some(skill), Some(script), Some(from), pin) => {
+                    add::What::Changed { skill, script, from, pin, revision }
+                }
+                (None, Some(skill), Some(script), None, Some(pin)) => {
+                    add::What::Script { skill, script, pin, revision }
+                }
                 // The command line asks for all three without --pending.
                 (None, ..) => return Err(Refusal::invalid_argument("grant", "name a skill, a script and a pin").into()),
             };

@@ -145,14 +145,8 @@ async fn command(app: &App, call: &Call) -> Result<Option<(String, String)>, Ref
     let current = pins.edition.revision().map(|revision| &revision.id);
     let revision = plan.edition.revision().filter(|revision| current != Some(&revision.id));
     let revision = revision.map_or_else(String::new, |revision| format!(" --revision {}", revision.id));
-    let script = quoted(&script);
+    let script = output::shell_word(&script);
     Ok(Some((format!("belljar grant add {slug} {script} --pin {pin}{revision}"), pin)))
-}
-
-/// A word for a POSIX shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
-    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 /// Tells how to approve what was refused.
