@@ -42,6 +42,7 @@ fn what_changed_is_shown_and_the_line_that_approves_it_approves_it() {
     for part in [
         "revision 1 at pin",
         "revision 2 now",
+        "granted by ",
         "changed scripts/a.sh",
         "-echo one",
         "+echo two",

@@ -7,7 +7,7 @@ use super::{Belljar, need};
 use crate::audit::Action;
 use crate::caller::{Caller, Scope};
 use crate::code::Code;
-use crate::grant::GrantTarget;
+use crate::grant::{Grant, GrantTarget};
 use crate::ids::RevisionId;
 use crate::pin::Pinner;
 use crate::refusal::Refusal;
@@ -41,6 +41,8 @@ pub struct Review {
     pub target: GrantTarget,
     /// Its pin now.
     pub pin: Digest,
+    /// The grant at the pin that was reviewed, if there was one; it may be revoked or expired.
+    pub granted: Option<Grant>,
 }
 
 impl Belljar {
@@ -69,8 +71,12 @@ impl Belljar {
             let message = "No revision of this skill is known to have had this pin.";
             Refusal::new(Code::NotFound, message).with("argument", "from".into())
         })?;
+        let grants = self.world.ports.grants.list(&skill.tenant).await?;
+        let is_it =
+            |grant: &Grant| grant.skill_id == skill.id && grant.target == target && grant.pin == Some(request.from);
+        let granted = grants.into_iter().find(is_it);
         let before = edition(&self.world, caller, Located::Stored(skill), Some(&had)).await?;
-        Ok(Review { before, after: pins.edition, target, pin })
+        Ok(Review { before, after: pins.edition, target, pin, granted })
     }
 
     /// The latest revision that has this pin under this configuration.

@@ -69,6 +69,10 @@ fn tell(wanted: &Wanted, review: &Review) {
     };
     let (before, after) = (number(&review.before), number(&review.after));
     output::line(&format!("{} {script} · {before} at pin {} · {after} now", wanted.slug, wanted.from));
+    if let Some(grant) = &review.granted {
+        let by = output::safe(&grant.granted_by);
+        output::line(&format!("granted by {by} at {}; since then:", grant.granted_at));
+    }
     if !differences::tell(&review.before, &review.after) {
         output::line("no file changed, and nothing that is declared");
         if review.pin != wanted.from {
@@ -136,7 +140,7 @@ fn changes(wanted: &Wanted, review: &Review) -> Value {
     json!({
         "slug": wanted.slug,
         "target": review.target,
-        "from": { "pin": wanted.from, "revision_id": id(&review.before) },
+        "from": { "pin": wanted.from, "revision_id": id(&review.before), "grant": review.granted },
         "to": { "pin": review.pin, "revision_id": id(&review.after) },
         "files": differences::json(&review.before, &review.after),
     })
