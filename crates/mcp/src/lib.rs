@@ -6,6 +6,7 @@
 mod arguments;
 mod handler;
 mod instructions;
+mod lines;
 mod progress;
 mod resources;
 mod result;

@@ -1,20 +1,14 @@
 //! The protocol over a pair of streams, such as standard input and output.
 
 use std::future::Future;
-use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
+use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServiceExt};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::Server;
-
-/// The longest message, bytes: a skill of the largest size, as base64 in a JSON text inside JSON, and room to spare.
-const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+use crate::lines::Lines;
 
 /// Why serving ended otherwise than by its client or its operator.
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +41,7 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let (end, closed) = (server.inner.end.clone(), CancellationToken::new());
-    let input = EndOfInput { inner: input, end: end.clone() };
-    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST_MESSAGE);
+    let transport = Lines::new(input, output, end.clone());
     let calls = server.inner.calls.clone();
     let mut served = std::pin::pin!(run(server, transport, closed.clone()));
     let ended = tokio::select! {
@@ -72,11 +65,7 @@ where
     served.await
 }
 
-async fn run<R, W>(
-    server: Server,
-    transport: AsyncRwTransport<RoleServer, EndOfInput<R>, W>,
-    closed: CancellationToken,
-) -> Result<(), ServeError>
+async fn run<R, W>(server: Server, transport: Lines<R, W>, closed: CancellationToken) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -95,29 +84,5 @@ where
     match running.waiting().await {
         Ok(_) => Ok(()),
         Err(error) => Err(ServeError::Service(error.to_string())),
-    }
-}
-
-/// Tells the end of input at once: the protocol's library would first wait for answers that nobody is going to read.
-#[derive(Debug)]
-struct EndOfInput<R> {
-    inner: R,
-    end: CancellationToken,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for EndOfInput<R> {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut this.inner).poll_read(context, buffer);
-        let ended = match &read {
-            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if ended {
-            this.end.cancel();
-        }
-        read
     }
 }

@@ -102,11 +102,33 @@ async fn requests_that_make_no_sense_are_errors_of_the_protocol_and_the_connecti
             let answer = client.request(method, params).await;
             assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
         }
-        for line in ["not json", "", "[]", "5", "{\"jsonrpc\":\"2.0\",\"id\":null}"] {
+        for (line, code, id) in [
+            ("not json".to_owned(), -32700, json!(null)),
+            ("[]".to_owned(), -32600, json!(null)),
+            ("5".to_owned(), -32600, json!(null)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":null}".to_owned(), -32600, json!(null)),
+            ("{\"jsonrpc\":\"2.0\",\"id\":\"a\"}".to_owned(), -32600, json!("a")),
+            (nested(200), -32600, json!(77)),
+            (nested(100_000), -32600, json!(77)),
+        ] {
+            client.line(&line).await;
+            let answer = client.next().await.unwrap();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+        }
+        // What is for others is passed over.
+        for line in ["", "\r", "{\"jsonrpc\":\"2.0\",\"method\":\"textDocument/didOpen\",\"params\":{}}"] {
             client.line(line).await;
         }
         assert_eq!(client.data("recall_cloud_skill", json!({})).await, json!({ "skills": [], "more": false }));
     }
+}
+
+/// A call whose arguments are nested so deeply.
+fn nested(levels: usize) -> String {
+    let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+    let arguments = format!("{{\"script_path\":\"a.sh\",\"slug\":\"demo\",\"input_args\":{{\"a\":{open}{close}}}}}");
+    let params = format!("{{\"name\":\"execute_cloud_skill\",\"arguments\":{arguments}}}");
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":77,\"method\":\"tools/call\",\"params\":{params}}}")
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,6 +142,8 @@ async fn a_message_of_megabytes_is_read_and_one_beyond_all_measure_does_no_harm(
     assert_eq!(saved["components"].as_array().unwrap().len(), 13);
     let beyond = format!("\"{}\"", "x".repeat(65 * 1024 * 1024));
     client.line(&beyond).await;
+    let refused = client.next().await.unwrap();
+    assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!(null)), "{refused}");
     assert_eq!(client.data("recall_cloud_skill", json!({ "slug": "large" })).await["revision_number"], 1);
 }
 
