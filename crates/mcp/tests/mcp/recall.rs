@@ -1,9 +1,10 @@
 //! Recall at its three levels, and the context of a task.
 
+use belljar_core::options::OptionsDraft;
 use belljar_mcp::Options;
 use serde_json::{Value, json};
 
-use crate::world::{World, agent, saving};
+use crate::world::{World, agent, options, saving};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn skills_are_listed_best_first_in_a_bounded_list() {
@@ -113,4 +114,36 @@ async fn the_context_of_a_task_fits_and_comes_in_two_forms() {
     let clamped =
         client.data("recall_context", json!({ "query": "weather", "max_tokens": 10_000_000, "limit": 0 })).await;
     assert_eq!(clamped["max_tokens"], 25_000);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_skill_is_found_read_and_run_by_its_name_and_has_no_revision() {
+    let root = tempfile::TempDir::new().unwrap();
+    let folder = root.path().join("from-a-folder");
+    std::fs::create_dir_all(folder.join("scripts")).unwrap();
+    std::fs::write(folder.join("SKILL.md"), "---\nname: from-a-folder\ndescription: Lies around.\n---\nBody.\n")
+        .unwrap();
+    std::fs::write(folder.join("scripts/a.sh"), "exit 0").unwrap();
+    let options = OptionsDraft { skill_roots: vec![root.path().to_owned()], pin_file_scripts: true, ..options() };
+    let world = World::with(options, true).await;
+    let mut client = world.client().await;
+    let found = client.data("recall_cloud_skill", json!({ "query": "lies" })).await;
+    assert_eq!(found["skills"], json!([{ "slug": "from-a-folder", "description": "Lies around.", "source": "file" }]));
+    let skill = client.data("recall_cloud_skill", json!({ "slug": "from-a-folder" })).await;
+    assert_eq!((&skill["instructions"], skill.get("revision_id")), (&json!("Body."), None));
+    let file = json!({ "slug": "from-a-folder", "resource": "scripts/a.sh" });
+    assert_eq!(client.data("recall_cloud_skill", file).await["text"], "exit 0");
+    let call = json!({ "slug": "from-a-folder", "script_path": "scripts/a.sh" });
+    assert_eq!(client.error("execute_cloud_skill", call.clone()).await["details"]["reason"], "grant_missing");
+    world.approve().await;
+    let ran = client.call("execute_cloud_skill", call.clone()).await;
+    let data = &ran["structuredContent"]["data"];
+    assert_eq!((&data["status"], data.get("skill_id"), data.get("revision_id")), (&json!("success"), None, None));
+    let context = client.data("recall_context", json!({ "query": "lies" })).await;
+    assert_eq!(context["skills"][0]["executions"][0]["status"], "success");
+    let mut fixed = call;
+    fixed["revision_id"] = json!("any");
+    assert_eq!(client.error("execute_cloud_skill", fixed).await["code"], "REVISION_NOT_FOUND");
+    // Nothing tells an agent where on the host it lies.
+    assert!(!format!("{found}{skill}{ran}{context}").contains(root.path().to_str().unwrap()));
 }
